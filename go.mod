@@ -1,0 +1,4 @@
+module dossier
+
+go 1.26
+
