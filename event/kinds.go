@@ -1,0 +1,282 @@
+package event
+
+import "encoding/json"
+
+// Data is what happened. The set of its types is sealed: the ones in this
+// file, and Unknown.
+type Data interface {
+	Kind() Kind
+	sealed()
+}
+
+// The life of a run.
+type (
+	// RunStatus says that the run is now queued, running, waiting, paused,
+	// done, failed or cancelled, and why where that is not plain.
+	RunStatus struct {
+		Status string `json:"status"`
+		Reason string `json:"reason,omitempty"`
+	}
+	// RunError is what ended or disturbed the run, with what to do about it.
+	RunError struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+		Step    string `json:"step,omitempty"`
+		Fatal   bool   `json:"fatal,omitempty"`
+	}
+	// ClarifyAsked is a question to the user; the run may wait for the answer.
+	ClarifyAsked struct {
+		ID        string   `json:"id"`
+		Questions []string `json:"questions"`
+		Options   []string `json:"options,omitempty"`
+		Reason    string   `json:"reason,omitempty"`
+	}
+	// ClarifyAnswered is the answer to the question with the same ID.
+	ClarifyAnswered struct {
+		ID      string `json:"id"`
+		Answer  string `json:"answer"`
+		Skipped bool   `json:"skipped,omitempty"`
+	}
+	// BudgetWarning says that a limit is near (Share of it is spent) or hit.
+	BudgetWarning struct {
+		What  string  `json:"what"`
+		Limit float64 `json:"limit"`
+		Spent float64 `json:"spent"`
+		Hit   bool    `json:"hit,omitempty"`
+	}
+	// Usage is what one model call cost.
+	Usage struct {
+		Role        string  `json:"role,omitempty"`
+		Model       string  `json:"model"`
+		Input       int     `json:"input"`
+		Output      int     `json:"output"`
+		CachedInput int     `json:"cached_input,omitempty"`
+		Cost        float64 `json:"cost,omitempty"`
+		Estimated   bool    `json:"estimated,omitempty"`
+	}
+	// Heartbeat tells listeners that the run is alive. It is transient.
+	Heartbeat struct{}
+)
+
+// Agents at work.
+type (
+	// PlanStep is one step of a plan with its state: pending, active, done or
+	// dropped.
+	PlanStep struct {
+		Title   string   `json:"title"`
+		State   string   `json:"state,omitempty"`
+		Queries []string `json:"queries,omitempty"`
+	}
+	// PlanUpdated is the whole plan as it stands now.
+	PlanUpdated struct {
+		Title string     `json:"title,omitempty"`
+		Steps []PlanStep `json:"steps"`
+	}
+	// AgentStarted introduces an agent and its task.
+	AgentStarted struct {
+		Name string `json:"name"`
+		Role string `json:"role,omitempty"`
+		Task string `json:"task,omitempty"`
+	}
+	// AgentFinished is the end of an agent's work.
+	AgentFinished struct {
+		Name    string `json:"name"`
+		Outcome string `json:"outcome"`
+		Summary string `json:"summary,omitempty"`
+	}
+	// AgentAction is a tool call and, once there, its result.
+	AgentAction struct {
+		Tool      string          `json:"tool"`
+		CallID    string          `json:"call_id,omitempty"`
+		Arguments json.RawMessage `json:"arguments,omitempty"`
+		Result    string          `json:"result,omitempty"`
+		Failed    bool            `json:"failed,omitempty"`
+	}
+	// AgentReasoning is what an agent thought before it acted.
+	AgentReasoning struct {
+		Text      string   `json:"text"`
+		Steps     []string `json:"steps,omitempty"`
+		Extracted bool     `json:"extracted,omitempty"` // made by rules, not by a model
+	}
+	// AgentReflected is an agent's look at its own progress.
+	AgentReflected struct {
+		Text       string   `json:"text"`
+		Sufficient bool     `json:"sufficient"`
+		Score      int      `json:"score,omitempty"`
+		Gaps       []string `json:"gaps,omitempty"`
+	}
+	// TodoUpdated is one task of an agent: pending, active, done or dropped.
+	TodoUpdated struct {
+		ID    string `json:"id"`
+		Agent string `json:"agent,omitempty"`
+		Title string `json:"title"`
+		State string `json:"state"`
+	}
+	// NoteAdded is something worth keeping, with the numbers of its sources.
+	NoteAdded struct {
+		ID      string `json:"id,omitempty"`
+		Text    string `json:"text"`
+		Sources []int  `json:"sources,omitempty"`
+	}
+	// SupervisorDecision is continue, replan or finish.
+	SupervisorDecision struct {
+		Decision string   `json:"decision"`
+		Reason   string   `json:"reason,omitempty"`
+		Tasks    []string `json:"tasks,omitempty"`
+	}
+	// FindingCompressed says how findings were condensed for the report.
+	FindingCompressed struct {
+		Before int    `json:"before"`
+		After  int    `json:"after"`
+		Text   string `json:"text,omitempty"`
+	}
+)
+
+// Searching and reading.
+type (
+	// SearchStarted is a query on its way to an engine.
+	SearchStarted struct {
+		Query  string `json:"query"`
+		Engine string `json:"engine,omitempty"`
+		Round  int    `json:"round,omitempty"`
+	}
+	// SearchResults says what came back. Blocked or rate-limited is an Error,
+	// never zero results.
+	SearchResults struct {
+		Query  string `json:"query"`
+		Engine string `json:"engine,omitempty"`
+		Found  int    `json:"found"`
+		New    int    `json:"new"`
+		Error  string `json:"error,omitempty"`
+		Cached bool   `json:"cached,omitempty"`
+	}
+	// SourceFound gives a source its number in this run.
+	SourceFound struct {
+		Number  int    `json:"number"`
+		Title   string `json:"title,omitempty"`
+		URL     string `json:"url"`
+		Snippet string `json:"snippet,omitempty"`
+	}
+	// SourceRead says that a source was read; Hash names its snapshot.
+	SourceRead struct {
+		Number int    `json:"number"`
+		Title  string `json:"title,omitempty"`
+		URL    string `json:"url"`
+		Hash   string `json:"hash,omitempty"`
+		Words  int    `json:"words,omitempty"`
+	}
+	// SourceFailed says why a source could not be read or was dropped.
+	SourceFailed struct {
+		Number int    `json:"number,omitempty"`
+		URL    string `json:"url"`
+		Reason string `json:"reason"`
+	}
+)
+
+// Answers and reports.
+type (
+	// AnswerDelta is a piece of the answer as it is written. Reset says that
+	// the writing starts over and what was shown is void. It is transient; the
+	// whole text follows as a Message.
+	AnswerDelta struct {
+		Text  string `json:"text,omitempty"`
+		Reset bool   `json:"reset,omitempty"`
+	}
+	// Message is a whole message of the conversation.
+	Message struct {
+		Role      string   `json:"role"`
+		Text      string   `json:"text"`
+		Reasoning string   `json:"reasoning,omitempty"`
+		KeyPoints []string `json:"key_points,omitempty"`
+		Model     string   `json:"model,omitempty"`
+		// Extractive marks an answer that was made without a model.
+		Extractive bool `json:"extractive,omitempty"`
+	}
+	// ReportSection is a whole section of a report, in Markdown.
+	ReportSection struct {
+		Index int    `json:"index"`
+		Title string `json:"title"`
+		Text  string `json:"text"`
+	}
+	// ReportDelta is a piece of a report as it is written. It is transient.
+	ReportDelta struct {
+		Section int    `json:"section"`
+		Text    string `json:"text"`
+	}
+	// ReportReset voids the sections shown so far.
+	ReportReset struct {
+		Reason string `json:"reason,omitempty"`
+	}
+	// CitationVerified is the verdict on one claim: supported, unsupported,
+	// misquoted or unknown_source.
+	CitationVerified struct {
+		Claim   string  `json:"claim"`
+		Sources []int   `json:"sources,omitempty"`
+		Verdict string  `json:"verdict"`
+		Score   float64 `json:"score,omitempty"`
+	}
+	// Coverage is the share of claims with a verified passage, or of the
+	// plan's facets with a hit.
+	Coverage struct {
+		Of      string  `json:"of"`
+		Covered int     `json:"covered"`
+		Total   int     `json:"total"`
+		Share   float64 `json:"share"`
+	}
+	// ExportReady says that the report can be had in a format.
+	ExportReady struct {
+		Format string `json:"format"`
+		Hash   string `json:"hash,omitempty"`
+		Bytes  int64  `json:"bytes,omitempty"`
+		Path   string `json:"path,omitempty"`
+	}
+	// FollowUps are questions that the user may want to ask next.
+	FollowUps struct {
+		Questions []string `json:"questions"`
+	}
+)
+
+// The names of the kinds.
+const (
+	KindRunStatus          Kind = "run.status"
+	KindRunError           Kind = "run.error"
+	KindClarifyAsked       Kind = "clarify.asked"
+	KindClarifyAnswered    Kind = "clarify.answered"
+	KindBudgetWarning      Kind = "budget.warning"
+	KindUsage              Kind = "usage"
+	KindHeartbeat          Kind = "heartbeat"
+	KindPlanUpdated        Kind = "plan.updated"
+	KindAgentStarted       Kind = "agent.started"
+	KindAgentFinished      Kind = "agent.finished"
+	KindAgentAction        Kind = "agent.action"
+	KindAgentReasoning     Kind = "agent.reasoning"
+	KindAgentReflected     Kind = "agent.reflected"
+	KindTodoUpdated        Kind = "todo.updated"
+	KindNoteAdded          Kind = "note.added"
+	KindSupervisorDecision Kind = "supervisor.decision"
+	KindFindingCompressed  Kind = "finding.compressed"
+	KindSearchStarted      Kind = "search.started"
+	KindSearchResults      Kind = "search.results"
+	KindSourceFound        Kind = "source.found"
+	KindSourceRead         Kind = "source.read"
+	KindSourceFailed       Kind = "source.failed"
+	KindAnswerDelta        Kind = "answer.delta"
+	KindMessage            Kind = "message"
+	KindReportSection      Kind = "report.section"
+	KindReportDelta        Kind = "report.delta"
+	KindReportReset        Kind = "report.reset"
+	KindCitationVerified   Kind = "citation.verified"
+	KindCoverage           Kind = "coverage"
+	KindExportReady        Kind = "export.ready"
+	KindFollowUps          Kind = "followups"
+)
+
+// IsTransient says whether data of this type is never stored.
+func IsTransient(d Data) bool {
+	switch d.(type) {
+	case AnswerDelta, ReportDelta, Heartbeat:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,206 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"dossier/event"
+)
+
+// Status of a run.
+type Status string
+
+// A run is queued until a worker takes it, running while one works on it,
+// waiting while it asks the user something, paused when told to, and ends as
+// done, failed or cancelled.
+const (
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Waiting   Status = "waiting"
+	Paused    Status = "paused"
+	Done      Status = "done"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+)
+
+// Ended says whether the run is over.
+func (s Status) Ended() bool { return s == Done || s == Failed || s == Cancelled }
+
+// Record is what is known of a run beside its journal and events.
+type Record struct {
+	ID      string
+	Session string
+	Mode    string
+	// Request is what was asked, with every setting that the run depends on.
+	Request json.RawMessage
+	// Title is a short line for lists.
+	Title  string
+	Status Status
+	// Failure is set when Status is Failed.
+	Failure *Failure
+	// Epoch counts the workers that have held the run; each commit carries
+	// the epoch of the worker that makes it.
+	Epoch      int64
+	Owner      string
+	LeaseUntil time.Time
+	Created    time.Time
+	Updated    time.Time
+	// LastSeq is the sequence of the last durable event.
+	LastSeq int64
+	// Active is the time that workers have spent on the run.
+	Active time.Duration
+	// Spent is what the recorded steps cost.
+	Spent Spent
+	// ForkOf and ForkAt name the run and the step that this run was forked
+	// from; empty for others.
+	ForkOf string
+	ForkAt string
+}
+
+// Failure is why a run failed, for people.
+type Failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Step    string `json:"step,omitempty"` // key of the step that failed
+}
+
+// Spent is what a step, or a run, has cost.
+type Spent struct {
+	Calls        int     `json:"calls,omitempty"`
+	InputTokens  int     `json:"input_tokens,omitempty"`
+	OutputTokens int     `json:"output_tokens,omitempty"`
+	Cost         float64 `json:"cost,omitempty"` // USD
+	Searches     int     `json:"searches,omitempty"`
+	Pages        int     `json:"pages,omitempty"`
+}
+
+// Add returns the sum of both.
+func (s Spent) Add(o Spent) Spent {
+	return Spent{
+		Calls: s.Calls + o.Calls, InputTokens: s.InputTokens + o.InputTokens, OutputTokens: s.OutputTokens + o.OutputTokens,
+		Cost: s.Cost + o.Cost, Searches: s.Searches + o.Searches, Pages: s.Pages + o.Pages,
+	}
+}
+
+// EntryKind says what a journal entry records.
+type EntryKind string
+
+// The kinds of entries.
+const (
+	EntryStep    EntryKind = "step"    // a finished step and its result
+	EntryFault   EntryKind = "fault"   // a step that failed, with its error
+	EntryIntent  EntryKind = "intent"  // an effectful step is about to start
+	EntryAsk     EntryKind = "ask"     // a question to the user
+	EntryAnswer  EntryKind = "answer"  // the answer that the run used
+	EntrySend    EntryKind = "send"    // a message put into a mailbox
+	EntryReceive EntryKind = "receive" // a message taken out: the key of its send
+	EntrySteer   EntryKind = "steer"   // steering that the run has seen
+)
+
+// Entry is one record of a run's journal. Key is the place in the run's code;
+// (run, key, kind) is unique.
+type Entry struct {
+	// Ord counts the entries of a run from 1 in the order of recording.
+	Ord   int64
+	Key   string
+	Kind  EntryKind
+	Value json.RawMessage
+	Spent Spent
+	// Seq is the run's last event when the entry was recorded.
+	Seq  int64
+	Time time.Time
+}
+
+// PlacedEvent is a durable event and the place in the run's code that emitted
+// it; (run, place) is unique.
+type PlacedEvent struct {
+	Place string
+	event.Event
+}
+
+// SignalKind says what somebody outside wants of a run.
+type SignalKind string
+
+// The kinds of signals.
+const (
+	SignalAnswer SignalKind = "answer" // Key is the ask's, Text the answer
+	SignalSteer  SignalKind = "steer"  // Text is for the run to consider
+	SignalPause  SignalKind = "pause"
+	SignalFinish SignalKind = "finish" // end now with what there is
+	SignalCancel SignalKind = "cancel"
+)
+
+// Signal is a durable message from outside to a run.
+type Signal struct {
+	N    int64 // order of arrival, assigned by the store
+	Kind SignalKind
+	Key  string
+	Text string
+	Time time.Time
+}
+
+// History is all that is needed to go on with a run.
+type History struct {
+	Record  Record
+	Entries []Entry
+	// Places maps the place of each durable event to its sequence.
+	Places  map[string]int64
+	Signals []Signal
+}
+
+// Batch is what a worker commits at once: all of it or nothing.
+type Batch struct {
+	Run     string
+	Epoch   int64
+	Entries []Entry
+	Events  []PlacedEvent
+	// State, if set, is the run's new state. Release gives the lease up.
+	State   *State
+	Release bool
+	// Active is added to the run's active time, Spent to what it has spent.
+	Active time.Duration
+	Spent  Spent
+}
+
+// State is the part of a Record that a worker changes.
+type State struct {
+	Status  Status
+	Failure *Failure
+}
+
+// Journal is the kernel's port to storage.
+type Journal interface {
+	// Acquire takes the lease of a run that is free (no owner, or an expired
+	// lease), raises its epoch, sets it running and returns its history. It
+	// fails with ErrLeased when another worker holds a live lease, with
+	// ErrEnded when the run is over and with ErrUnknownRun.
+	Acquire(ctx context.Context, id, owner string, ttl time.Duration) (*History, error)
+
+	// Commit queues b and returns at once; done is called exactly once, when
+	// the batch is durable or has failed. Batches of one run are committed in
+	// the order of the calls. A batch whose epoch is not the run's fails with
+	// ErrFenced and changes nothing; it never disturbs other runs' batches.
+	Commit(b *Batch, done func(error))
+
+	// Renew extends the leases that owner holds until ttl from now and
+	// returns the runs among them that have signals with N greater than the
+	// given high-water mark of each, and those of held that it no longer owns.
+	Renew(ctx context.Context, owner string, ttl time.Duration, held map[string]int64) (signalled, lost []string, err error)
+
+	// Signals returns a run's signals with N > after, in order.
+	Signals(ctx context.Context, id string, after int64) ([]Signal, error)
+
+	// History reads a run without taking it.
+	History(ctx context.Context, id string) (*History, error)
+}
+
+// Errors of the Journal port.
+var (
+	ErrUnknownRun = errors.New("no such run")
+	ErrLeased     = errors.New("another worker is on this run")
+	ErrEnded      = errors.New("the run is over")
+	ErrFenced     = errors.New("another worker has taken the run over")
+)
