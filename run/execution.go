@@ -1,0 +1,342 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"dossier/event"
+)
+
+// place names an entry of the journal.
+type place struct {
+	kind EntryKind
+	key  string
+}
+
+// execution is a run while a worker is on it, or while it is replayed.
+type execution struct {
+	rec     Record
+	journal Journal           // nil in a replay
+	publish func(event.Event) // never nil
+	dirty   func(*execution)  // tells the flusher that something is buffered
+	cancel  context.CancelCauseFunc
+	ctx     context.Context
+
+	// broken is why the run can't be stored any more.
+	broken atomic.Pointer[error]
+
+	mu      sync.Mutex
+	used    map[string]struct{} // names claimed by this execution
+	history map[place]*Entry    // what earlier executions recorded; nil for a new run
+	places  map[string]int64    // events that earlier executions emitted
+	seq     int64
+	ord     int64
+
+	// What is buffered goes with the next batch, in order.
+	entries  []Entry
+	events   []PlacedEvent
+	flagged  bool // the flusher knows
+	lastTick time.Time
+
+	// stop is why the run must not start anything more; first one wins.
+	stop      error
+	pausing   bool
+	finishing bool
+	signalN   int64
+	answers   map[string]string // by ask key
+	steering  []string
+
+	active  int // goroutines of the run that are not blocked in the kernel
+	waiters map[*waiter]struct{}
+	boxes   map[string]*box
+	drainer *waiter // the end of the run waits here for its tasks
+
+	limits  Limits
+	spent   Spent
+	warned  map[string]bool
+	started time.Time
+
+	replay *replay
+}
+
+func newExecution(ctx context.Context, h *History, limits Limits) *execution {
+	ctx, cancel := context.WithCancelCause(ctx)
+	e := &execution{
+		rec: h.Record, ctx: ctx, cancel: cancel,
+		used: make(map[string]struct{}, 16), places: h.Places,
+		seq: h.Record.LastSeq, spent: h.Record.Spent, limits: limits,
+		active: 1, started: time.Now(),
+	}
+	e.lastTick = e.started
+	if len(h.Entries) > 0 {
+		e.history = make(map[place]*Entry, len(h.Entries))
+		for i := range h.Entries {
+			entry := &h.Entries[i]
+			e.history[place{entry.Kind, entry.Key}] = entry
+			e.ord = max(e.ord, entry.Ord)
+		}
+	}
+	return e
+}
+
+// lookup finds what an earlier execution recorded.
+func (e *execution) lookup(kind EntryKind, key string) (*Entry, bool) {
+	entry, ok := e.history[place{kind, key}]
+	return entry, ok
+}
+
+// recorded finds the outcome of a step.
+func (e *execution) recorded(key string) (*Entry, bool) {
+	if e.history == nil {
+		return nil, false
+	}
+	if entry, ok := e.lookup(EntryStep, key); ok {
+		return entry, true
+	}
+	return e.lookup(EntryFault, key)
+}
+
+// gate says whether a new effect may start here.
+func (e *execution) gate(ctx context.Context, key string) error {
+	if e.replay != nil {
+		return fmt.Errorf("%w: step %s", ErrLive, key)
+	}
+	if err := e.stopped(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// stopped returns why the run has to stop, or nil.
+func (e *execution) stopped() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.brokenLocked()
+}
+
+func (e *execution) brokenLocked() error {
+	if p := e.broken.Load(); p != nil {
+		return *p
+	}
+	return e.stop
+}
+
+// halt stops the run: nothing new starts, and with interrupt what is under way
+// is cancelled. Whoever is blocked in the kernel returns with why.
+func (e *execution) halt(why error, interrupt bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.haltLocked(why, interrupt)
+}
+
+func (e *execution) haltLocked(why error, interrupt bool) {
+	if e.stop == nil {
+		e.stop = why
+	}
+	if interrupt {
+		e.cancel(why)
+	}
+	for w := range e.waiters {
+		if w.kind != waitTask {
+			w.err = e.stop
+			e.wake(w)
+		}
+	}
+}
+
+// fail stops a run whose code broke the kernel's rules.
+func (e *execution) fail(err error) { e.halt(err, true) }
+
+// breakWith marks the run as one that can't be stored any more.
+func (e *execution) breakWith(err error) error {
+	err = fmt.Errorf("recording the run: %w", err)
+	if e.broken.CompareAndSwap(nil, &err) {
+		e.cancel(err)
+	}
+	return *e.broken.Load()
+}
+
+// emit appends a durable event unless its place has one already.
+func (e *execution) emit(at, agent string, data event.Data) error {
+	if e.replay != nil {
+		return e.replay.emitted(at, agent, data)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.emitLocked(at, agent, data)
+}
+
+func (e *execution) emitLocked(at, agent string, data event.Data) error {
+	if err := e.brokenLocked(); err != nil && !errors.Is(err, ErrPaused) {
+		return err
+	}
+	if _, done := e.places[at]; done {
+		return nil
+	}
+	e.seq++
+	e.events = append(e.events, PlacedEvent{Place: at, Event: event.Event{
+		Run: e.rec.ID, Session: e.rec.Session, Seq: e.seq, Time: time.Now(), Agent: agent, Data: data,
+	}})
+	e.flagLocked()
+	return nil
+}
+
+// flagLocked asks the flusher to store what is buffered soon.
+func (e *execution) flagLocked() {
+	if !e.flagged && e.dirty != nil {
+		e.flagged = true
+		e.dirty(e)
+	}
+}
+
+// flush commits what is buffered without waiting for it.
+func (e *execution) flush() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.flagged = false
+	if len(e.entries) == 0 && len(e.events) == 0 || e.broken.Load() != nil {
+		return
+	}
+	b := new(Batch)
+	e.submitLocked(b, func(err error) {
+		if err != nil {
+			_ = e.breakWith(err)
+			return
+		}
+		e.publishAll(b.Events)
+	})
+}
+
+// finish commits the run's last batch of this execution and waits.
+func (e *execution) finish(st State) error {
+	c := newCommit(e)
+	b := &c.b
+	b.State, b.Release = &st, true
+	e.mu.Lock()
+	e.submitLocked(b, c.done)
+	e.mu.Unlock()
+	return c.wait()
+}
+
+// submitLocked hands what is buffered to the journal. e.mu is held, so batches
+// reach the journal in the order of their sequences.
+func (e *execution) submitLocked(b *Batch, done func(error)) {
+	now := time.Now()
+	b.Run, b.Epoch = e.rec.ID, e.rec.Epoch
+	b.Entries, b.Events = e.entries, e.events
+	b.Active = now.Sub(e.lastTick)
+	for i := range b.Entries {
+		b.Spent = b.Spent.Add(b.Entries[i].Spent)
+	}
+	e.lastTick = now
+	e.entries, e.events = nil, nil
+	e.journal.Commit(b, done)
+}
+
+func (e *execution) publishAll(events []PlacedEvent) {
+	for i := range events {
+		e.publish(events[i].Event)
+	}
+}
+
+// steer returns the steering that arrived since the last call, as recorded.
+func (e *execution) steer(key string) ([]string, error) {
+	if entry, ok := e.lookup(EntrySteer, key); ok {
+		var texts []string
+		err := json.Unmarshal(entry.Value, &texts)
+		return texts, err
+	}
+	if e.replay != nil {
+		return nil, fmt.Errorf("%w: steering %s", ErrLive, key)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.brokenLocked(); err != nil {
+		return nil, err
+	}
+	texts := e.steering
+	e.steering = nil
+	raw, err := json.Marshal(texts)
+	if err != nil {
+		return nil, err
+	}
+	e.append(Entry{Key: key, Kind: EntrySteer, Value: raw})
+	e.flagLocked()
+	return texts, nil
+}
+
+// signals takes in what arrived from outside.
+func (e *execution) signals(list []Signal) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range list {
+		if s.N <= e.signalN {
+			continue
+		}
+		e.signalN = s.N
+		switch s.Kind {
+		case SignalCancel:
+			e.haltLocked(ErrCancelled, true)
+		case SignalPause:
+			e.pausing = true
+			e.haltLocked(ErrPaused, false)
+		case SignalFinish:
+			e.finishing = true
+			for w := range e.waiters {
+				if w.kind == waitAsk {
+					e.wake(w)
+				}
+			}
+		case SignalSteer:
+			e.steering = append(e.steering, s.Text)
+		case SignalAnswer:
+			if e.answers == nil {
+				e.answers = make(map[string]string)
+			}
+			e.answers[s.Key] = s.Text
+			for w := range e.waiters {
+				if w.kind == waitAsk && w.key == s.Key {
+					e.wake(w)
+				}
+			}
+		}
+	}
+}
+
+// commit is a reusable batch with somebody waiting for it.
+type commit struct {
+	b      Batch
+	exec   *execution
+	result chan error
+	done   func(error)
+}
+
+var commits = sync.Pool{New: func() any {
+	c := &commit{result: make(chan error, 1)}
+	c.done = func(err error) {
+		if err == nil {
+			c.exec.publishAll(c.b.Events)
+		}
+		c.result <- err
+	}
+	return c
+}}
+
+func newCommit(e *execution) *commit {
+	c := commits.Get().(*commit)
+	c.b, c.exec = Batch{}, e
+	return c
+}
+
+// wait returns the batch's fate and gives c back.
+func (c *commit) wait() error {
+	err := <-c.result
+	c.b, c.exec = Batch{}, nil
+	commits.Put(c)
+	return err
+}

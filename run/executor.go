@@ -1,0 +1,320 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"dossier/event"
+)
+
+// Program finds the code of a run and what the run may spend.
+type Program func(r Record) (Func, Limits, error)
+
+// Executor is a worker: it takes runs, executes them, keeps their leases alive
+// and hands signals to them. It needs no goroutine per run beside the one that
+// calls Execute.
+type Executor struct {
+	journal Journal
+	owner   string
+	ttl     time.Duration
+	program Program
+	publish func(event.Event)
+
+	mu    sync.Mutex
+	live  map[string]*execution
+	dirty []*execution
+	kick  chan struct{}
+	quit  chan struct{}
+	once  sync.Once
+	wg    sync.WaitGroup
+}
+
+// ExecutorConfig is what an Executor is made of.
+type ExecutorConfig struct {
+	Journal Journal
+	// Owner names the worker; no two workers share a name.
+	Owner string
+	// TTL of the leases; a worker that is silent for longer loses its runs.
+	TTL     time.Duration
+	Program Program
+	// Publish gets each event once it is durable, in order, and transient
+	// ones at once. It must not block.
+	Publish func(event.Event)
+}
+
+// DefaultTTL of a lease.
+const DefaultTTL = 15 * time.Second
+
+// flushDelay is how long an event may stay in memory before it is stored.
+const flushDelay = 5 * time.Millisecond
+
+// NewExecutor starts a worker; Close ends it.
+func NewExecutor(c ExecutorConfig) *Executor {
+	if c.TTL <= 0 {
+		c.TTL = DefaultTTL
+	}
+	if c.Publish == nil {
+		c.Publish = func(event.Event) {}
+	}
+	x := &Executor{
+		journal: c.Journal, owner: c.Owner, ttl: c.TTL, program: c.Program, publish: c.Publish,
+		live: make(map[string]*execution), kick: make(chan struct{}, 1), quit: make(chan struct{}),
+	}
+	x.wg.Add(2)
+	go x.flushing()
+	go x.renewing()
+	return x
+}
+
+// Close ends the worker's own goroutines. The caller has ended its Executes.
+func (x *Executor) Close() {
+	x.once.Do(func() { close(x.quit) })
+	x.wg.Wait()
+}
+
+// Execute takes the run id and works on it until it ends, waits, is paused or
+// ctx ends (then it is queued again for another worker). The error is about
+// the run's storage or lease; a failed run is a status, not an error.
+func (x *Executor) Execute(ctx context.Context, id string) (Status, error) {
+	for {
+		status, again, err := x.attempt(ctx, id)
+		if err != nil || !again {
+			return status, err
+		}
+	}
+}
+
+// attempt executes a run once. again says that an answer arrived while the run
+// was being parked.
+func (x *Executor) attempt(ctx context.Context, id string) (status Status, again bool, err error) {
+	h, err := x.journal.Acquire(ctx, id, x.owner, x.ttl)
+	if err != nil {
+		return "", false, err
+	}
+	fn, limits, perr := x.program(h.Record)
+	e := newExecution(context.WithoutCancel(ctx), h, limits)
+	defer e.cancel(nil)
+	e.journal, e.publish, e.dirty = x.journal, x.publish, x.markDirty
+	x.mu.Lock()
+	x.live[id] = e
+	x.mu.Unlock()
+	defer func() {
+		x.mu.Lock()
+		delete(x.live, id)
+		x.mu.Unlock()
+	}()
+	stopWatch := context.AfterFunc(ctx, func() { e.halt(ErrShutdown, true) })
+	defer stopWatch()
+
+	e.announce()
+	e.signals(h.Signals)
+	if perr != nil {
+		err = perr
+	} else if err = e.stopped(); err == nil {
+		err = protect(e.ctx, &Scope{exec: e}, fn)
+	}
+	e.drain(err)
+	if p := e.broken.Load(); p != nil {
+		return "", false, *p
+	}
+	st := e.outcome(err)
+	if err := e.finish(st); err != nil {
+		return "", false, fmt.Errorf("recording the run: %w", err)
+	}
+	if st.Status == Waiting {
+		if again, err = x.answered(ctx, e); err != nil {
+			return st.Status, false, nil // the sweep of signals finds it
+		}
+	}
+	return st.Status, again, nil
+}
+
+// answered says whether one of the run's open questions has an answer that
+// came too late to be seen.
+func (x *Executor) answered(ctx context.Context, e *execution) (bool, error) {
+	list, err := x.journal.Signals(ctx, e.rec.ID, e.signalN)
+	for _, s := range list {
+		if s.Kind == SignalAnswer || s.Kind == SignalFinish || s.Kind == SignalCancel {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// announce tells the log that a worker is on the run.
+func (e *execution) announce() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	reason := ""
+	if e.rec.Epoch > 1 {
+		reason = "resumed"
+	}
+	_ = e.emitLocked(kernelPlace+"run/"+strconv.FormatInt(e.rec.Epoch, 10), "", event.RunStatus{Status: string(Running), Reason: reason})
+}
+
+// drain waits for the run's tasks. When the run's code failed, its tasks are
+// interrupted first.
+func (e *execution) drain(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil && e.stop == nil {
+		e.haltLocked(err, true)
+	}
+	for e.active+len(e.waiters) > 1 {
+		w := &waiter{kind: waitTask}
+		e.drainer = w
+		_ = e.block(context.Background(), w) // each task wakes it at its end
+	}
+}
+
+// outcome turns what the run's code returned into the run's new state and
+// buffers the events that tell of it.
+func (e *execution) outcome(err error) State {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	st := State{Status: Done}
+	stop := e.stop
+	switch {
+	case err == nil && (stop == nil || errors.Is(stop, ErrPaused)):
+		// The code reached its end before the pause took effect.
+	case errors.Is(stop, ErrCancelled):
+		st.Status = Cancelled
+	case errors.Is(stop, ErrParked):
+		st.Status = Waiting
+	case errors.Is(stop, ErrPaused):
+		st.Status = Paused
+	case errors.Is(stop, ErrShutdown):
+		st.Status = Queued
+	default:
+		if stop != nil {
+			err = stop
+		}
+		st.Status, st.Failure = Failed, failureOf(err)
+	}
+	e.stop = nil // the events below belong to the log in any case
+	at := kernelPlace + "run/" + strconv.FormatInt(e.rec.Epoch, 10) + "/end"
+	reason := ""
+	if f := st.Failure; f != nil {
+		reason = f.Message
+		_ = e.emitLocked(at+"/error", "", event.RunError{Code: f.Code, Message: f.Message, Hint: f.Hint, Step: f.Step, Fatal: true})
+	}
+	if st.Status == Queued {
+		reason = "the worker is shutting down"
+	}
+	_ = e.emitLocked(at, "", event.RunStatus{Status: string(st.Status), Reason: reason})
+	return st
+}
+
+func failureOf(err error) *Failure {
+	f := faultFrom(err)
+	out := &Failure{Code: f.Code, Message: f.Message, Hint: f.Hint}
+	var se *StepError
+	if errors.As(err, &se) {
+		out.Code, out.Hint, out.Step = se.Fault.Code, se.Fault.Hint, se.Key
+	}
+	return out
+}
+
+// Notify makes a live run look at its signals now. It says whether the run is
+// live here.
+func (x *Executor) Notify(ctx context.Context, id string) (bool, error) {
+	x.mu.Lock()
+	e := x.live[id]
+	x.mu.Unlock()
+	if e == nil {
+		return false, nil
+	}
+	e.mu.Lock()
+	after := e.signalN
+	e.mu.Unlock()
+	list, err := x.journal.Signals(ctx, id, after)
+	if err != nil {
+		return true, err
+	}
+	e.signals(list)
+	return true, nil
+}
+
+func (x *Executor) markDirty(e *execution) {
+	x.mu.Lock()
+	x.dirty = append(x.dirty, e)
+	x.mu.Unlock()
+	select {
+	case x.kick <- struct{}{}:
+	default:
+	}
+}
+
+// flushing stores what runs have buffered, a little later so that it can share
+// a commit with the next step.
+func (x *Executor) flushing() {
+	defer x.wg.Done()
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	for {
+		select {
+		case <-x.kick:
+		case <-x.quit:
+			return
+		}
+		timer.Reset(flushDelay)
+		select {
+		case <-timer.C:
+		case <-x.quit:
+			return
+		}
+		x.mu.Lock()
+		dirty := x.dirty
+		x.dirty = nil
+		x.mu.Unlock()
+		for _, e := range dirty {
+			e.flush()
+		}
+	}
+}
+
+// renewing keeps the leases of all live runs and looks for their signals.
+func (x *Executor) renewing() {
+	defer x.wg.Done()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	tick := time.NewTicker(x.ttl / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-x.quit:
+			return
+		}
+		held := make(map[string]int64)
+		x.mu.Lock()
+		for id, e := range x.live {
+			e.mu.Lock()
+			held[id] = e.signalN
+			e.mu.Unlock()
+		}
+		x.mu.Unlock()
+		if len(held) == 0 {
+			continue
+		}
+		signalled, lost, err := x.journal.Renew(ctx, x.owner, x.ttl, held)
+		if err != nil {
+			continue // the next tick tries again; a lease lives for three
+		}
+		for _, id := range lost {
+			x.mu.Lock()
+			e := x.live[id]
+			x.mu.Unlock()
+			if e != nil {
+				_ = e.breakWith(ErrFenced)
+			}
+		}
+		for _, id := range signalled {
+			_, _ = x.Notify(ctx, id) // likewise
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"dossier/event"
+)
+
+// Replay executes the code of a run that is over from its journal alone and
+// returns the event log that comes out: every event that the code emits is
+// made anew and must equal the recorded one, and every recorded one must come
+// up again. Any live effect is ErrLive. Events inside steps are part of the
+// steps' records and are taken from there, as are the kernel's own.
+func Replay(ctx context.Context, h *History, log []PlacedEvent, fn Func, limits Limits) ([]event.Event, error) {
+	if !h.Record.Status.Ended() {
+		return nil, fmt.Errorf("replay: the run is %s, and only a run that is over can be replayed", h.Record.Status)
+	}
+	e := newExecution(ctx, h, limits)
+	defer e.cancel(nil)
+	e.publish = func(event.Event) {}
+	e.replay = &replay{log: make(map[string]event.Event, len(log)), made: make(map[string]event.Data)}
+	for _, p := range log {
+		e.replay.log[p.Place] = p.Event
+	}
+	err := protect(e.ctx, &Scope{exec: e}, fn)
+	e.drain(err)
+	switch {
+	case h.Record.Status == Cancelled && errors.Is(err, ErrLive):
+		// A cancelled run ends where it was cancelled.
+	case h.Record.Status == Failed && err != nil && !Stopped(err):
+		if f := failureOf(err); h.Record.Failure != nil && f.Message != h.Record.Failure.Message {
+			return nil, fmt.Errorf("replay: the run failed with %q, the replay with %q", h.Record.Failure.Message, f.Message)
+		}
+	case err != nil:
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return e.replay.result(e, log)
+}
+
+// replay collects what the code emits and holds it against the log.
+type replay struct {
+	mu   sync.Mutex
+	log  map[string]event.Event
+	made map[string]event.Data
+}
+
+func (r *replay) emitted(at, agent string, data event.Data) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	recorded, ok := r.log[at]
+	if !ok {
+		return fmt.Errorf("replay: the code emits %s at %s, which is not in the log", data.Kind(), at)
+	}
+	want, err := event.EncodeData(recorded.Data)
+	if err != nil {
+		return err
+	}
+	got, err := event.EncodeData(data)
+	if err != nil {
+		return err
+	}
+	if recorded.Kind() != data.Kind() || recorded.Agent != agent || !bytes.Equal(want, got) {
+		return fmt.Errorf("replay: at %s the log has %s %s, the code emits %s %s", at, recorded.Kind(), want, data.Kind(), got)
+	}
+	r.made[at] = data
+	return nil
+}
+
+func (r *replay) result(e *execution, log []PlacedEvent) ([]event.Event, error) {
+	out := make([]event.Event, 0, len(log))
+	for _, p := range log {
+		ev := p.Event
+		if data, ok := r.made[p.Place]; ok {
+			ev.Data = data
+		} else if !strings.HasPrefix(p.Place, kernelPlace) && !e.insideStep(p.Place) {
+			return nil, fmt.Errorf("replay: the log has %s at %s, which the code did not emit", ev.Kind(), p.Place)
+		}
+		out = append(out, ev)
+	}
+	return out, nil
+}
+
+// insideStep says whether a place belongs to a recorded step.
+func (e *execution) insideStep(at string) bool {
+	_, ok := stepAround(scopeOf(at), func(key string) bool { _, ok := e.recorded(key); return ok })
+	return ok
+}
+
+// scopeOf returns the path of the scope that a place, or the key of an ask,
+// send or receive, belongs to.
+func scopeOf(at string) string {
+	if i := strings.IndexAny(at, "#?!><"); i >= 0 {
+		return at[:i]
+	}
+	return at
+}
+
+// stepAround finds the outermost step that path is, or is inside of.
+func stepAround(path string, isStep func(string) bool) (string, bool) {
+	for i := 0; i <= len(path); i++ {
+		if (i == len(path) || path[i] == '/') && isStep(path[:i]) {
+			return path[:i], true
+		}
+	}
+	return "", false
+}
+
+// Fork returns the part of a run's journal and log that comes before the step
+// at: a run created with them re-runs that step and what follows, and nothing
+// else.
+func Fork(h *History, log []PlacedEvent, at string) ([]Entry, []PlacedEvent, error) {
+	steps := make(map[string]int64) // key → order of recording
+	var cut *Entry
+	for i := range h.Entries {
+		entry := &h.Entries[i]
+		if entry.Kind != EntryStep && entry.Kind != EntryFault {
+			continue
+		}
+		steps[entry.Key] = entry.Ord
+		if entry.Key == at {
+			cut = entry
+		}
+	}
+	if cut == nil {
+		return nil, nil, fmt.Errorf("the run has no recorded step %q: `dossier runs show` lists them", at)
+	}
+	stepOf := func(place string) (string, bool) {
+		return stepAround(scopeOf(place), func(key string) bool { _, ok := steps[key]; return ok })
+	}
+	var events []PlacedEvent
+	renumbered := make([]int64, 0, len(log)) // old sequences of the events kept
+	for _, p := range log {
+		if strings.HasPrefix(p.Place, kernelPlace) || p.Seq > cut.Seq {
+			continue
+		}
+		if step, inside := stepOf(p.Place); inside && steps[step] >= cut.Ord {
+			continue
+		}
+		renumbered = append(renumbered, p.Seq)
+		p.Seq = int64(len(renumbered))
+		events = append(events, p)
+	}
+	var entries []Entry
+	for _, entry := range h.Entries {
+		if entry.Ord >= cut.Ord {
+			continue
+		}
+		if step, inside := stepOf(entry.Key); inside && steps[step] >= cut.Ord {
+			continue
+		}
+		at, found := slices.BinarySearch(renumbered, entry.Seq)
+		if found {
+			at++
+		}
+		entry.Seq = int64(at)
+		entry.Ord = int64(len(entries) + 1)
+		entries = append(entries, entry)
+	}
+	return entries, events, nil
+}

@@ -1,0 +1,151 @@
+// Package run is the kernel: a run is ordinary Go code whose effects are
+// recorded, so that it survives anything. Each piece of work is a Step with a
+// name; its result is recorded once, and when the run is taken up again, after
+// a crash, an answer or on another machine, the code runs from its start and
+// recorded steps return what they returned.
+//
+// For that, the code between steps has to be deterministic: it depends on the
+// request, on results of steps and on nothing else (no clock, no random
+// numbers, no map order), and parallel work goes into a Child each, started
+// with Go.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"dossier/event"
+)
+
+// Scope is a place in a run's code: a namespace for the names of steps and
+// children. A Scope belongs to one goroutine; parallel work takes a child
+// each.
+type Scope struct {
+	exec  *execution
+	path  string
+	agent string
+	// inStep marks the scope that a step's function gets: what happens inside
+	// is part of that step.
+	inStep bool
+
+	emits, asks, steers int
+	sends               map[string]int
+	spent               Spent // charged inside a step; guarded by exec.mu
+}
+
+// Record returns what is known of the run. Its Created time is the clock that
+// a run may depend on.
+func (s *Scope) Record() Record { return s.exec.rec }
+
+// Path is the scope's place in the run, "" for the root.
+func (s *Scope) Path() string { return s.path }
+
+// Child returns the namespace name below s for a branch of work, such as one
+// researcher. Children share the budget and the cancellation of the run. A
+// name that s already used is an error at the child's first use.
+func (s *Scope) Child(name string) *Scope {
+	key, err := s.claim(name)
+	if err != nil {
+		s.exec.fail(err)
+	}
+	return &Scope{exec: s.exec, path: key, agent: key}
+}
+
+// claim reserves a name in the scope and returns its key.
+func (s *Scope) claim(name string) (string, error) {
+	if name == "" || strings.ContainsAny(name, "/#>?!@") {
+		return "", fmt.Errorf("run: %q can't be a name in a run: use letters, digits, '-', '_', '.' or ':'", name)
+	}
+	key := name
+	if s.path != "" {
+		key = s.path + "/" + name
+	}
+	e := s.exec
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, dup := e.used[key]; dup {
+		return "", fmt.Errorf("run: the name %q is used twice: give each step and child of a scope its own name", key)
+	}
+	e.used[key] = struct{}{}
+	return key, nil
+}
+
+// Emit appends an event to the run's log. Durable events get the next
+// sequence and become visible once they are stored, at the latest with the
+// next step; an event is keyed by its place, so code that runs again emits
+// nothing twice. Transient data goes to those who listen now and nowhere else.
+//
+// Emit does not wait. Its error is that of the run: the run was stopped or
+// can't be stored any more.
+func (s *Scope) Emit(data event.Data) error {
+	e := s.exec
+	if event.IsTransient(data) {
+		e.publish(event.Event{Run: e.rec.ID, Session: e.rec.Session, Time: time.Now(), Agent: s.agent, Data: data})
+		return nil
+	}
+	s.emits++
+	return e.emit(s.path+"#"+strconv.Itoa(s.emits), s.agent, data)
+}
+
+// Charge adds to what the run has spent. It belongs inside a step: there it is
+// recorded with the step's result, so that a resumed run knows what was spent.
+func (s *Scope) Charge(c Spent) {
+	e := s.exec
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s.inStep {
+		s.spent = s.spent.Add(c)
+	}
+	e.spent = e.spent.Add(c)
+	e.warnBudget()
+}
+
+// Finishing says whether the run was told to finish now with what there is.
+func (s *Scope) Finishing() bool {
+	e := s.exec
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.finishing
+}
+
+// Steer returns what the user said to the run, unasked, since the last call in
+// this scope or another. A resumed run sees the same at the same place.
+func (s *Scope) Steer() ([]string, error) {
+	s.steers++
+	return s.exec.steer(s.path + "!" + strconv.Itoa(s.steers))
+}
+
+// The errors with which kernel calls return when the run has to stop here. The
+// run's code passes them on; whatever it does instead is not recorded.
+var (
+	// ErrParked: the run waits for an answer and leaves memory.
+	ErrParked = errors.New("the run waits for an answer")
+	// ErrPaused: the run was told to pause.
+	ErrPaused = errors.New("the run is paused")
+	// ErrCancelled: the run was cancelled.
+	ErrCancelled = errors.New("the run was cancelled")
+	// ErrShutdown: the worker is going down; another will go on.
+	ErrShutdown = errors.New("the worker is shutting down")
+	// ErrNoSender: nobody is left who could send what the run waits for.
+	ErrNoSender = errors.New("nothing is left in the run that could send to this mailbox")
+	// ErrLive: a replay came to an effect that was not recorded.
+	ErrLive = errors.New("the replay came to something that is not in the journal")
+)
+
+// Stopped says whether err is one of those with which the kernel stops a run,
+// rather than a failure of the work.
+func Stopped(err error) bool {
+	for _, stop := range []error{ErrParked, ErrPaused, ErrCancelled, ErrShutdown, ErrFenced, ErrLive} {
+		if errors.Is(err, stop) {
+			return true
+		}
+	}
+	return false
+}
+
+// Func is the code of a run.
+type Func func(ctx context.Context, s *Scope) error
