@@ -2,3 +2,4 @@ module dossier
 
 go 1.26
 
+require github.com/google/jsonschema-go v0.4.3

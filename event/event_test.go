@@ -1,0 +1,222 @@
+package event_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"dossier/event"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// every holds one filled value of each kind.
+var every = []event.Data{
+	event.RunStatus{Status: "running", Reason: "resumed"},
+	event.RunError{Code: "unreachable", Message: "no route", Hint: "check the address", Step: "answer", Fatal: true},
+	event.ClarifyAsked{ID: "?1", Questions: []string{"Which year?"}, Options: []string{"2025", "2026"}, Reason: "ambiguous"},
+	event.ClarifyAnswered{ID: "?1", Answer: "2026"},
+	event.BudgetWarning{What: "tokens", Limit: 1000, Spent: 812},
+	event.Usage{Role: "chat", Model: "m", Input: 12, Output: 5, Cost: 0.001},
+	event.Heartbeat{},
+	event.PlanUpdated{Title: "план", Steps: []event.PlanStep{{Title: "первый", State: "done", Queries: []string{"q"}}}},
+	event.AgentStarted{Name: "agent-1", Role: "historian", Task: "find"},
+	event.AgentFinished{Name: "agent-1", Outcome: "done", Summary: "found"},
+	event.AgentAction{Tool: "websearchtool", CallID: "c1", Arguments: json.RawMessage(`{"query":"x"}`), Result: "ok"},
+	event.AgentReasoning{Text: "think", Steps: []string{"a"}},
+	event.AgentReflected{Text: "enough", Sufficient: true, Score: 8},
+	event.TodoUpdated{ID: "t1", Agent: "agent-1", Title: "look", State: "done"},
+	event.NoteAdded{ID: "n1", Text: "注意", Sources: []int{1, 2}},
+	event.SupervisorDecision{Decision: "continue", Reason: "gaps", Tasks: []string{"t"}},
+	event.FindingCompressed{Before: 9, After: 3},
+	event.SearchStarted{Query: "q", Engine: "searxng", Round: 1},
+	event.SearchResults{Query: "q", Found: 8, New: 5},
+	event.SourceFound{Number: 1, Title: "T", URL: "https://example.org/"},
+	event.SourceRead{Number: 1, URL: "https://example.org/", Hash: "sha256-00", Words: 10},
+	event.SourceFailed{URL: "https://example.org/", Reason: "404"},
+	event.AnswerDelta{Text: "he"},
+	event.Message{Role: "assistant", Text: "hello", KeyPoints: []string{"k"}, Model: "m"},
+	event.ReportSection{Index: 1, Title: "S", Text: "body"},
+	event.ReportDelta{Section: 1, Text: "b"},
+	event.ReportReset{Reason: "rewrite"},
+	event.CitationVerified{Claim: "c", Sources: []int{1}, Verdict: "supported", Score: 0.9},
+	event.Coverage{Of: "claims", Covered: 4, Total: 5, Share: 0.8},
+	event.ExportReady{Format: "pdf", Hash: "sha256-00", Bytes: 9},
+	event.FollowUps{Questions: []string{"and?"}},
+}
+
+// declaredKinds reads the constants of the package's source.
+func declaredKinds(t *testing.T) []event.Kind {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "kinds.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []event.Kind
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && strings.HasPrefix(v.Names[0].Name, "Kind") {
+			if s, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value); err == nil {
+				kinds = append(kinds, event.Kind(s))
+			}
+		}
+		return true
+	})
+	return kinds
+}
+
+func TestEveryDeclaredKindRoundTrips(t *testing.T) {
+	seen := map[event.Kind]bool{}
+	for _, d := range every {
+		seen[d.Kind()] = true
+		in := event.Event{Run: "r1", Session: "s1", Seq: 7, Time: time.Date(2026, 11, 15, 2, 3, 4, 5000, time.UTC), Agent: "a/b", Data: d}
+		if in.Transient() {
+			in.Seq = 0
+		}
+		raw, err := json.Marshal(in)
+		if err != nil {
+			t.Fatalf("%s: %v", d.Kind(), err)
+		}
+		var out event.Event
+		if err := json.Unmarshal(raw, &out); err != nil {
+			t.Fatalf("%s: %v", d.Kind(), err)
+		}
+		if !reflect.DeepEqual(in, out) {
+			t.Errorf("%s: in %+v, out %+v", d.Kind(), in, out)
+		}
+		if _, unknown := out.Data.(event.Unknown); unknown {
+			t.Errorf("%s is in no decoder table", d.Kind())
+		}
+	}
+	for _, k := range declaredKinds(t) {
+		if !seen[k] {
+			t.Errorf("kind %s has no value in this test", k)
+		}
+	}
+}
+
+func TestUnknownKindSurvives(t *testing.T) {
+	raw := []byte(`{"v":1,"run":"r","seq":3,"time":"2026-11-15T00:00:00Z","kind":"moon.landed","data":{"z":1,"a":[true,null]}}`)
+	var e event.Event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		t.Fatal(err)
+	}
+	if e.Kind() != "moon.landed" {
+		t.Fatalf("kind %q", e.Kind())
+	}
+	again, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(raw, again) {
+		t.Errorf("got  %s\nwant %s", again, raw)
+	}
+}
+
+func TestNewerVersionIsRefused(t *testing.T) {
+	var e event.Event
+	err := json.Unmarshal([]byte(`{"v":2,"run":"r","time":"2026-11-15T00:00:00Z","kind":"heartbeat","data":{}}`), &e)
+	if err == nil || !strings.Contains(err.Error(), "upgrade") {
+		t.Fatalf("err = %v", err)
+	}
+}
+
+// TestSchema holds the published JSON schema against the Go types.
+func TestSchema(t *testing.T) {
+	defs := map[string]*jsonschema.Schema{}
+	var variants []*jsonschema.Schema
+	for _, d := range every {
+		s, err := jsonschema.ForType(reflect.TypeOf(d), &jsonschema.ForOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.AdditionalProperties = nil // readers accept new optional fields
+		defs[string(d.Kind())] = s
+		variants = append(variants, &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{
+			"kind": {Const: jsonschema.Ptr[any](string(d.Kind()))},
+			"data": {Ref: "#/$defs/" + string(d.Kind())},
+		}})
+	}
+	slices.SortFunc(variants, func(a, b *jsonschema.Schema) int {
+		return strings.Compare((*a.Properties["kind"].Const).(string), (*b.Properties["kind"].Const).(string))
+	})
+	schema := &jsonschema.Schema{
+		Schema: "https://json-schema.org/draft/2020-12/schema",
+		Title:  "Dossier event, version " + strconv.Itoa(event.Version),
+		Type:   "object",
+		Properties: map[string]*jsonschema.Schema{
+			"v":       {Type: "integer", Const: jsonschema.Ptr[any](event.Version)},
+			"run":     {Type: "string"},
+			"session": {Type: "string"},
+			"seq":     {Type: "integer", Description: "gap-free per run from 1; absent on transient events"},
+			"time":    {Type: "string", Format: "date-time"},
+			"agent":   {Type: "string"},
+			"kind":    {Type: "string"},
+			"data":    {Type: "object"},
+		},
+		Required: []string{"v", "run", "time", "kind", "data"},
+		AnyOf:    append(variants, &jsonschema.Schema{Description: "a kind of a newer or foreign program; keep it as it is"}),
+		Defs:     defs,
+	}
+	got, err := json.MarshalIndent(schema, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	const golden = "../docs/events.schema.json"
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the types say: run `go test ./event -update`, and raise Version if a reader could misunderstand the change", golden)
+	}
+}
+
+func FuzzEvent(f *testing.F) {
+	for _, d := range every {
+		raw, err := json.Marshal(event.Event{Run: "r", Seq: 1, Data: d})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Add([]byte(`{"v":1,"kind":"x","data":[1,{"a":"\ud800"}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var e event.Event
+		if json.Unmarshal(raw, &e) != nil {
+			return
+		}
+		once, err := json.Marshal(e)
+		if err != nil {
+			t.Fatalf("decoded but not encoded: %v", err)
+		}
+		var back event.Event
+		if err := json.Unmarshal(once, &back); err != nil {
+			t.Fatalf("own encoding not decoded: %v\n%s", err, once)
+		}
+		twice, err := json.Marshal(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(once, twice) {
+			t.Fatalf("not stable:\n%s\n%s", once, twice)
+		}
+	})
+}
