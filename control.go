@@ -1,0 +1,261 @@
+package dossier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"dossier/event"
+	"dossier/internal/store"
+	"dossier/mode"
+	"dossier/run"
+)
+
+// Detail is all that is known of a run.
+type Detail struct {
+	Record run.Record
+	// Steps are the entries of the journal in the order of recording.
+	Steps []run.Entry
+	// Asks are the questions that wait for an answer.
+	Asks []Ask
+}
+
+// Ask is a question that a run waits for.
+type Ask struct {
+	ID string
+	run.Question
+}
+
+// Get returns the record of a run. The id may be shortened to any unique
+// beginning or end of it; "last" is the newest run.
+func (e *Engine) Get(ctx context.Context, id string) (run.Record, error) {
+	if rec, err := e.store.Run(ctx, id); err == nil || !errors.Is(err, run.ErrUnknownRun) {
+		return rec, err
+	}
+	const most = 10_000
+	list, err := e.store.List(ctx, store.Filter{Limit: most})
+	if err != nil {
+		return run.Record{}, err
+	}
+	if id == "last" && len(list) > 0 {
+		return list[0], nil
+	}
+	var found []run.Record
+	for _, rec := range list {
+		if len(id) >= 4 && (strings.HasPrefix(rec.ID, id) || strings.HasSuffix(rec.ID, id)) {
+			found = append(found, rec)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return run.Record{}, fmt.Errorf("%w: %q", run.ErrUnknownRun, id)
+	}
+	return run.Record{}, &UsageError{Message: fmt.Sprintf("%q fits %d runs", id, len(found)), Hint: "give more of the id"}
+}
+
+// Show returns a run with its journal and open questions.
+func (e *Engine) Show(ctx context.Context, id string) (Detail, error) {
+	rec, err := e.Get(ctx, id)
+	if err != nil {
+		return Detail{}, err
+	}
+	h, err := e.store.History(ctx, rec.ID)
+	if err != nil {
+		return Detail{}, err
+	}
+	open, err := e.store.Asks(ctx, rec.ID)
+	if err != nil {
+		return Detail{}, err
+	}
+	d := Detail{Record: h.Record, Steps: h.Entries}
+	for _, entry := range open {
+		ask := Ask{ID: entry.Key}
+		if err := json.Unmarshal(entry.Value, &ask.Question); err != nil {
+			return Detail{}, fmt.Errorf("question %s: %w", entry.Key, err)
+		}
+		d.Asks = append(d.Asks, ask)
+	}
+	return d, nil
+}
+
+// Filter narrows List.
+type Filter = store.Filter
+
+// List returns runs, the last created first.
+func (e *Engine) List(ctx context.Context, f Filter) ([]run.Record, error) {
+	return e.store.List(ctx, f)
+}
+
+// Log returns the durable events of a run after the given sequence.
+func (e *Engine) Log(ctx context.Context, id string, after int64) ([]event.Event, error) {
+	placed, err := e.store.Events(ctx, id, after, 0)
+	events := make([]event.Event, len(placed))
+	for i := range placed {
+		events[i] = placed[i].Event
+	}
+	return events, err
+}
+
+// Answer answers a question of a run: the one with the given id, or the oldest
+// open one when ask is empty. The run goes on.
+func (e *Engine) Answer(ctx context.Context, id, ask, text string) error {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	if err := e.store.Answer(ctx, id, ask, text); err != nil {
+		return err
+	}
+	return e.wake(ctx, id)
+}
+
+// Pause lets a run finish the steps under way and then rest.
+func (e *Engine) Pause(ctx context.Context, id string) error {
+	rec, err := e.store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if rec.Status == run.Paused {
+		return nil
+	}
+	return e.signal(ctx, id, run.Signal{Kind: run.SignalPause})
+}
+
+// Finish makes a run end now with what there is.
+func (e *Engine) Finish(ctx context.Context, id string) error {
+	return e.signal(ctx, id, run.Signal{Kind: run.SignalFinish})
+}
+
+// Cancel ends a run at once.
+func (e *Engine) Cancel(ctx context.Context, id string) error {
+	return e.signal(ctx, id, run.Signal{Kind: run.SignalCancel})
+}
+
+// Steer tells a run something that it takes into account where it can.
+func (e *Engine) Steer(ctx context.Context, id, text string) error {
+	return e.signal(ctx, id, run.Signal{Kind: run.SignalSteer, Text: strings.ToValidUTF8(text, "\uFFFD")})
+}
+
+func (e *Engine) signal(ctx context.Context, id string, s run.Signal) error {
+	s.Time = time.Now()
+	if err := e.store.Signal(ctx, id, s); err != nil {
+		return err
+	}
+	return e.wake(ctx, id)
+}
+
+// wake hands new signals to a run: to the worker on it, or by executing it.
+func (e *Engine) wake(ctx context.Context, id string) error {
+	live, err := e.exec.Notify(ctx, id)
+	if err != nil || live {
+		return err
+	}
+	e.dispatch(id)
+	return nil
+}
+
+// Resume goes on with a run that was paused, interrupted, cancelled or failed.
+// Steps that are recorded are not done again.
+func (e *Engine) Resume(ctx context.Context, id string) error {
+	if err := e.store.Reopen(ctx, id); err != nil {
+		return err
+	}
+	e.dispatch(id)
+	return nil
+}
+
+// ForkOptions says what a fork does differently.
+type ForkOptions struct {
+	// Model replaces the model of every role.
+	Model string
+	// Question replaces the question.
+	Question string
+}
+
+// Fork starts a new run that shares the past of another one up to the step at,
+// and does that step and what follows anew.
+func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Record, error) {
+	h, log, err := e.past(ctx, id)
+	if err != nil {
+		return run.Record{}, err
+	}
+	entries, events, err := run.Fork(h, log, at)
+	if err != nil {
+		return run.Record{}, &UsageError{Message: err.Error()}
+	}
+	var req mode.Request
+	if err := json.Unmarshal(h.Record.Request, &req); err != nil {
+		return run.Record{}, fmt.Errorf("the stored request: %w", err)
+	}
+	if o.Model != "" {
+		req.Model = o.Model
+	}
+	if o.Question != "" {
+		req.Question = o.Question
+	}
+	now := time.Now()
+	rec := run.Record{
+		ID: newID(now), Session: h.Record.Session, Mode: h.Record.Mode, Title: title(req.Question),
+		Status: run.Queued, Created: now, ForkOf: h.Record.ID, ForkAt: at,
+	}
+	if rec.Request, err = json.Marshal(req); err != nil {
+		return run.Record{}, err
+	}
+	if err := e.store.Create(ctx, rec, entries, events); err != nil {
+		return run.Record{}, fmt.Errorf("creating the fork: %w", err)
+	}
+	e.dispatch(rec.ID)
+	return rec, nil
+}
+
+// Replay executes a run that is over from its journal alone and returns the
+// event log that comes out of it, which equals the recorded one or the replay
+// fails. Nothing is called and nothing is stored.
+func (e *Engine) Replay(ctx context.Context, id string) ([]event.Event, error) {
+	h, log, err := e.past(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	fn, limits, err := e.program(h.Record)
+	if err != nil {
+		return nil, err
+	}
+	return run.Replay(ctx, h, log, fn, limits)
+}
+
+func (e *Engine) past(ctx context.Context, id string) (*run.History, []run.PlacedEvent, error) {
+	h, err := e.store.History(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	log, err := e.store.Events(ctx, id, 0, 0)
+	return h, log, err
+}
+
+// Bundle is a run as a file: its record, journal and log.
+type Bundle struct {
+	Version int               `json:"version"`
+	Run     run.Record        `json:"run"`
+	Entries []run.Entry       `json:"journal"`
+	Events  []run.PlacedEvent `json:"events"`
+}
+
+// BundleVersion of the file format.
+const BundleVersion = 1
+
+// Export returns all that is recorded of a run.
+func (e *Engine) Export(ctx context.Context, id string) (Bundle, error) {
+	h, log, err := e.past(ctx, id)
+	if err != nil {
+		return Bundle{}, err
+	}
+	h.Record.Owner, h.Record.LeaseUntil = "", time.Time{}
+	return Bundle{Version: BundleVersion, Run: h.Record, Entries: h.Entries, Events: log}, nil
+}
+
+// Delete removes a run that nobody works on.
+func (e *Engine) Delete(ctx context.Context, id string) error {
+	return e.store.Delete(ctx, id)
+}

@@ -1,0 +1,259 @@
+// Package dossier is the engine as a library: open it, start runs, follow
+// their events, answer their questions. The command line and the server are
+// clients of this package.
+//
+//	engine, err := dossier.Open(ctx, dossier.Options{})
+//	…
+//	defer engine.Close()
+//	for ev, err := range engine.Run(ctx, dossier.Request{Question: "hello"}) {
+//		…
+//	}
+package dossier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"dossier/event"
+	"dossier/internal/store"
+	"dossier/mode"
+	"dossier/run"
+)
+
+// Engine runs requests. It is safe for concurrent use.
+type Engine struct {
+	store   store.Store
+	exec    *run.Executor
+	modes   map[string]mode.Mode
+	hub     *hub
+	log     *slog.Logger
+	workers int
+	closers []func() error
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	busy    map[string]bool // runs that are queued here or being executed
+	queue   []string
+	running int
+	closed  bool
+}
+
+// Request is what a run is asked to do.
+type Request struct {
+	// Mode of the run; empty means chat.
+	Mode string
+	// Session to continue; empty starts a new one.
+	Session string
+	mode.Request
+}
+
+// maxQuestion bounds a question and its context in bytes: what is longer is a
+// document and belongs into a folder or a collection.
+const maxQuestion = 8 << 20
+
+// parts is what an Engine is made of.
+type parts struct {
+	store   store.Store
+	modes   []mode.Mode
+	log     *slog.Logger
+	owner   string
+	ttl     time.Duration
+	workers int
+	closers []func() error
+}
+
+func newEngine(p parts) *Engine {
+	e := &Engine{
+		store: p.store, modes: make(map[string]mode.Mode), hub: newHub(), log: p.log,
+		workers: p.workers, closers: p.closers, busy: make(map[string]bool),
+	}
+	for _, m := range p.modes {
+		e.modes[m.Name()] = m
+	}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.exec = run.NewExecutor(run.ExecutorConfig{
+		Journal: p.store, Owner: p.owner, TTL: p.ttl, Program: e.program, Publish: e.hub.publish,
+	})
+	return e
+}
+
+// Close stops the engine: runs under way are put back to be continued by the
+// next one that opens the store.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.cancel()
+	e.wg.Wait()
+	e.exec.Close()
+	errs := []error{e.store.Close()}
+	for _, c := range e.closers {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
+}
+
+// Modes returns the names of the modes.
+func (e *Engine) Modes() []string {
+	names := make([]string, 0, len(e.modes))
+	for name := range e.modes {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Start creates a run and sets it going. The run does not depend on ctx:
+// Cancel ends it, leaving does not.
+func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
+	rec, err := e.record(req)
+	if err != nil {
+		return run.Record{}, err
+	}
+	if err := e.store.Create(ctx, rec, nil, nil); err != nil {
+		return run.Record{}, fmt.Errorf("creating the run: %w", err)
+	}
+	e.dispatch(rec.ID)
+	return rec, nil
+}
+
+// record checks a request and makes the record of its run.
+func (e *Engine) record(req Request) (run.Record, error) {
+	if req.Mode == "" {
+		req.Mode = "chat"
+	}
+	m, ok := e.modes[req.Mode]
+	if !ok {
+		return run.Record{}, &UsageError{Message: fmt.Sprintf("there is no mode %q", req.Mode), Hint: "the modes are " + strings.Join(e.Modes(), ", ")}
+	}
+	// Text that is not UTF-8 would not survive its storage as JSON.
+	req.Question = strings.TrimSpace(strings.ToValidUTF8(req.Question, "\uFFFD"))
+	req.Context = strings.ToValidUTF8(req.Context, "\uFFFD")
+	if req.Question == "" {
+		return run.Record{}, &UsageError{Message: "the question is empty", Hint: "say what you want to know, for example: dossier ask \"why is the sky blue?\""}
+	}
+	if len(req.Question)+len(req.Context) > maxQuestion {
+		return run.Record{}, &UsageError{Message: fmt.Sprintf("the question has %d bytes, more than the %d that fit", len(req.Question)+len(req.Context), maxQuestion), Hint: "put the material into a file and ask about it"}
+	}
+	settings, err := json.Marshal(m.Settings())
+	if err != nil {
+		return run.Record{}, fmt.Errorf("settings of mode %s: %w", req.Mode, err)
+	}
+	req.Settings = settings
+	raw, err := json.Marshal(req.Request)
+	if err != nil {
+		return run.Record{}, fmt.Errorf("request: %w", err)
+	}
+	now := time.Now()
+	rec := run.Record{ID: newID(now), Session: req.Session, Mode: req.Mode, Request: raw, Title: title(req.Question), Status: run.Queued, Created: now}
+	if rec.Session == "" {
+		rec.Session = rec.ID
+	}
+	return rec, nil
+}
+
+// title is the first line of a question, shortened.
+func title(question string) string {
+	const most = 80
+	line, _, _ := strings.Cut(question, "\n")
+	if utf8.RuneCountInString(line) <= most {
+		return line
+	}
+	runes := []rune(line)
+	return string(runes[:most-1]) + "…"
+}
+
+// program is the code of every run: the question, what the mode does with it,
+// the answer.
+func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
+	m, ok := e.modes[rec.Mode]
+	if !ok {
+		return nil, run.Limits{}, fmt.Errorf("this program has no mode %q", rec.Mode)
+	}
+	var req mode.Request
+	if err := json.Unmarshal(rec.Request, &req); err != nil {
+		return nil, run.Limits{}, fmt.Errorf("the stored request: %w", err)
+	}
+	return func(ctx context.Context, s *run.Scope) error {
+		if err := s.Emit(event.Message{Role: "user", Text: req.Question}); err != nil {
+			return err
+		}
+		a, err := m.Run(ctx, s, req)
+		if err != nil {
+			return err
+		}
+		return s.Emit(event.Message{
+			Role: "assistant", Text: a.Text, Reasoning: a.Reasoning, KeyPoints: a.KeyPoints, Model: a.Model, Extractive: a.Extractive,
+		})
+	}, req.Limits, nil
+}
+
+// dispatch has a run executed as soon as a worker is free. A run that is
+// queued or executed already is left alone.
+func (e *Engine) dispatch(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed || e.busy[id] {
+		return
+	}
+	e.busy[id] = true
+	if e.workers > 0 && e.running >= e.workers {
+		e.queue = append(e.queue, id)
+		return
+	}
+	e.running++
+	e.wg.Add(1)
+	go e.work(id)
+}
+
+// work executes a run, and then whatever else is queued.
+func (e *Engine) work(id string) {
+	defer e.wg.Done()
+	for {
+		status, err := e.exec.Execute(e.ctx, id)
+		if err != nil && !errors.Is(err, run.ErrEnded) && e.ctx.Err() == nil {
+			e.log.Error("a run stopped", "run", id, "error", err)
+			e.hub.publish(event.Event{Run: id, Time: time.Now(), Data: event.RunError{
+				Code: "storage", Message: err.Error(), Hint: "nothing that was recorded is lost: `dossier runs resume " + id + "` goes on",
+				Fatal: true,
+			}})
+		} else {
+			e.log.Debug("a worker left a run", "run", id, "status", status)
+		}
+		e.mu.Lock()
+		delete(e.busy, id)
+		if len(e.queue) == 0 || e.closed {
+			e.running--
+			e.mu.Unlock()
+			return
+		}
+		id = e.queue[0]
+		e.queue = e.queue[1:]
+		e.mu.Unlock()
+	}
+}
+
+// ResumeOrphans sets going every run that a stopped worker left behind.
+func (e *Engine) ResumeOrphans(ctx context.Context) (int, error) {
+	ids, err := e.store.Orphans(ctx, time.Now())
+	for _, id := range ids {
+		e.dispatch(id)
+	}
+	return len(ids), err
+}
+
+// UsageError is a request that can't be carried out as it is.
+type UsageError struct{ Message, Hint string }
+
+func (e *UsageError) Error() string { return e.Message }

@@ -1,0 +1,55 @@
+// Package mode is the contract of the ways in which a run is carried out:
+// chat, web search, research and so on. A mode is ordinary Go with named
+// steps; what it needs of the world it gets when it is made.
+package mode
+
+import (
+	"context"
+	"encoding/json"
+
+	"dossier/llm"
+	"dossier/run"
+)
+
+// Request is what a run was asked to do, frozen when the run was created:
+// everything the run depends on is in it.
+type Request struct {
+	Question string `json:"question"`
+	// Context is material that came with the question (a pipe, a file).
+	Context string `json:"context,omitempty"`
+	// Lang is the language of the answer; empty means the question's.
+	Lang string `json:"lang,omitempty"`
+	// Model replaces the configured model of every role.
+	Model string `json:"model,omitempty"`
+	// History is the conversation before the question, for callers that keep
+	// it themselves; otherwise it is the session's.
+	History []llm.Message `json:"history,omitempty"`
+	// NoInput forbids questions to the user.
+	NoInput bool       `json:"no_input,omitempty"`
+	Limits  run.Limits `json:"limits,omitzero"`
+	// Settings are the mode's own, as they were when the run was created.
+	Settings json.RawMessage `json:"settings,omitempty"`
+}
+
+// Answer is what a run delivers.
+type Answer struct {
+	Text      string   `json:"text"`
+	Reasoning string   `json:"reasoning,omitempty"`
+	KeyPoints []string `json:"key_points,omitempty"`
+	Model     string   `json:"model,omitempty"`
+	// Extractive marks an answer that was made without a model.
+	Extractive bool `json:"extractive,omitempty"`
+}
+
+// Mode carries out runs. It is safe for concurrent use and keeps nothing
+// between runs.
+type Mode interface {
+	// Name under which the mode is asked for.
+	Name() string
+	// Settings returns the mode's settings of this moment, to be frozen into
+	// the request of a new run.
+	Settings() any
+	// Run works on the request to its answer. It returns the kernel's errors
+	// as they are.
+	Run(ctx context.Context, s *run.Scope, req Request) (Answer, error)
+}
