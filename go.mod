@@ -1,5 +1,8 @@
 module dossier
 
-go 1.26
+go 1.26.0
 
-require github.com/google/jsonschema-go v0.4.3
+require (
+	github.com/google/jsonschema-go v0.4.3
+	pgregory.net/rapid v1.3.0
+)
