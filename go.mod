@@ -3,3 +3,5 @@ module dossier
 go 1.26
 
 require go.yaml.in/yaml/v3 v3.0.4
+
+require pgregory.net/rapid v1.3.0

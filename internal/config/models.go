@@ -84,8 +84,8 @@ func (c *Config) said(role Role, key string) *setting {
 
 func (c *Config) inForce(role Role, key string) *setting {
 	l := schema().byPath["models."+string(role)+"."+key]
-	if i := c.st.last[l.id]; i >= 0 {
-		return &c.st.settings[i]
+	if i := c.st().last[l.id]; i >= 0 {
+		return &c.st().settings[i]
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (r *resolver) provider() {
 
 // withoutFlags is the provider that the role would have if no flag named one.
 func (r *resolver) withoutFlags() Provider {
-	st := *r.c.st
+	st := *r.c.st()
 	st.layers[layerFlag] = nil
 	return st.fold(schema()).Model(r.role).Provider
 }
@@ -157,7 +157,7 @@ func (r *resolver) withoutFlags() Provider {
 // infer finds a provider when nothing names one: from the model's name when
 // there is a key for it, else from the keys at hand.
 func (r *resolver) infer() (Provider, string) {
-	env := r.c.st.env
+	env := r.c.st().env
 	model := r.own("model")
 	if model != nil {
 		p := providerOf(model.value.(string))
@@ -188,7 +188,7 @@ func (r *resolver) endpoint() {
 	} else if r.base != nil && r.base.Provider == m.Provider {
 		m.BaseURL = r.base.BaseURL
 		m.origins["base_url"] = inherited(r.base.origins["base_url"])
-	} else if v, name := r.info.variable(r.c.st.env, "base_url"); name != "" {
+	} else if v, name := r.info.variable(r.c.st().env, "base_url"); name != "" {
 		m.BaseURL, m.origins["base_url"] = URL(v), "env "+name
 	} else if r.info.baseURL != "" {
 		m.BaseURL, m.origins["base_url"] = URL(r.info.baseURL), r.builtIn()
@@ -196,7 +196,7 @@ func (r *resolver) endpoint() {
 	r.bound = r.base != nil && r.base.Provider == m.Provider && hostOf(string(r.base.BaseURL)) == hostOf(string(m.BaseURL))
 	r.put("api_key", true)
 	if m.APIKey.IsZero() {
-		if v, name := r.c.st.env.first(r.info.keys...); name != "" {
+		if v, name := r.c.st().env.first(r.info.keys...); name != "" {
 			m.APIKey, m.origins["api_key"] = NewSecret(v), "env "+name
 		}
 	}
@@ -218,7 +218,7 @@ func (r *resolver) fill(key string, at *string, builtIn string) {
 	if *at != "" {
 		return
 	}
-	if v, name := r.info.variable(r.c.st.env, key); name != "" {
+	if v, name := r.info.variable(r.c.st().env, key); name != "" {
 		*at, r.m.origins[key] = v, "env "+name
 		return
 	}
