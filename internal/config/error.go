@@ -76,6 +76,9 @@ type problems struct {
 	dropped int
 }
 
+// full means that further problems are only counted.
+func (p *problems) full() bool { return len(p.list) >= maxErrors }
+
 // add notes a problem once: an agent's definition is read twice, as a free
 // value and for its sections.
 func (p *problems) add(e *Error) {
@@ -84,7 +87,7 @@ func (p *problems) add(e *Error) {
 			return
 		}
 	}
-	if len(p.list) >= maxErrors {
+	if p.full() {
 		p.dropped++
 		return
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 )
@@ -195,7 +196,9 @@ func (r *resolver) endpoint() {
 	}
 	r.bound = r.base != nil && r.base.Provider == m.Provider && hostOf(string(r.base.BaseURL)) == hostOf(string(m.BaseURL))
 	r.put("api_key", true)
-	if m.APIKey.IsZero() {
+	if name := r.unsetKey(); name != "" {
+		m.KeyVariables = []string{name}
+	} else if m.APIKey.IsZero() {
 		if v, name := r.c.st().env.first(r.info.keys...); name != "" {
 			m.APIKey, m.origins["api_key"] = NewSecret(v), "env "+name
 		}
@@ -210,7 +213,21 @@ func (r *resolver) endpoint() {
 		r.fill("auth_url", &auth, r.info.authURL)
 		m.AuthURL = URL(auth)
 		r.fill("ca_file", &m.CAFile, "")
+		m.CAFile = r.c.st().env.home(m.CAFile)
 	}
+}
+
+// unsetKey is the variable that api_key names when it is not set: then no
+// other key is taken in its place.
+func (r *resolver) unsetKey() string {
+	s := r.c.inForce(r.role, "api_key")
+	if s == nil && r.bound {
+		s = r.c.inForce(RoleDefault, "api_key")
+	}
+	if s == nil || !s.empty || r.newFlag {
+		return ""
+	}
+	return s.via
 }
 
 // fill takes the provider's variable or built-in value for an empty key.
@@ -245,6 +262,14 @@ func (r *resolver) rest() {
 	r.put("price_input", sameModel)
 	r.put("price_output", sameModel)
 	r.put("extra", r.role != RoleEmbeddings)
+	if r.bound && r.role != RoleEmbeddings && r.c.said(r.role, "extra") != nil {
+		extra := maps.Clone(r.base.Extra)
+		if extra == nil {
+			extra = Tree{}
+		}
+		maps.Copy(extra, m.Extra)
+		m.Extra = extra
+	}
 	if r.role != RoleEmbeddings {
 		r.number("temperature")
 		r.number("max_tokens")

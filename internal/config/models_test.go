@@ -21,6 +21,7 @@ func TestModel(t *testing.T) {
 		{name: "sgr", yaml: "llm: {api_key: k, base_url: 'https://h.example/v1', model: m}", role: RoleWriter, want: [5]string{"openai-compatible", "https://h.example/v1", "m", "k", ""}},
 		{name: "sgr key only", yaml: "llm: {api_key: k}", role: RoleDefault, want: [5]string{"openai", openai, "gpt-4o-mini", "k", ""}},
 		{name: "key by name", env: []string{"MY_KEY=k"}, yaml: "llm: {api_key: MY_KEY}", role: RoleDefault, want: [5]string{"openai", openai, "gpt-4o-mini", "k", ""}},
+		{name: "key by an unset name", env: []string{"OPENAI_API_KEY=k"}, yaml: "llm: {api_key: MY_KEY}", role: RoleChat, want: [5]string{"openai", openai, "gpt-4o-mini", "", "set MY_KEY"}},
 		{name: "gigachat by credentials", env: []string{"GIGACHAT_CREDENTIALS=k"}, role: RoleChat, want: [5]string{"gigachat", "https://gigachat.devices.sberbank.ru/api/v1", "GigaChat-2-Max", "k", ""}},
 		{name: "gigachat embeddings", env: []string{"GIGACHAT_CREDENTIALS=k", "GIGACHAT_MODEL=GigaChat-2"}, role: RoleEmbeddings, want: [5]string{"gigachat", "https://gigachat.devices.sberbank.ru/api/v1", "Embeddings", "k", ""}},
 		{name: "gigachat by model", env: []string{"OPENAI_API_KEY=o", "GIGACHAT_CREDENTIALS=k", "DEFAULT_MODEL=GigaChat-2-Max"}, role: RoleChat, want: [5]string{"gigachat", "https://gigachat.devices.sberbank.ru/api/v1", "GigaChat-2-Max", "k", ""}},
@@ -86,6 +87,10 @@ func TestModelNumbers(t *testing.T) {
 	m := mustLoad(t, Sources{}, yamlFile("llm: {price_input: 1, context_window: 9, model: a}\nmodels: {chat: {model: b}}"))
 	if a, b := m.Model(RoleWriter), m.Model(RoleChat); a.PriceInput != 1 || a.ContextWindow != 9 || b.PriceInput != 0 || b.ContextWindow != 0 {
 		t.Errorf("prices belong to a model: %+v %+v", a, b)
+	}
+	x := mustLoad(t, Sources{}, yamlFile("llm: {top_p: 1, seed: 2}\nmodels: {chat: {extra: {seed: 3}}}"))
+	if got := x.Model(RoleChat).Extra.String() + x.Model(RoleWriter).Extra.String(); got != `{"seed":3,"top_p":1}{"seed":2,"top_p":1}` {
+		t.Errorf("extra parameters: %s", got)
 	}
 	if e := m.Model(RoleEmbeddings); e.MaxTokens != 0 || e.Temperature != nil {
 		t.Errorf("embeddings: %+v", e)
