@@ -1,4 +1,5 @@
 module dossier
 
-go 1.26
+go 1.26.0
 
+require gopkg.in/yaml.v3 v3.0.1
