@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,13 +101,17 @@ func New(cfg Config) (*Client, error) {
 		secrets = append(secrets, v)
 	}
 	limits := upstream.Limits{FirstByte: cfg.FirstByte, Idle: cfg.Idle, Timeout: cfg.Timeout}
+	// What people paste is often the whole address.
+	cfg.BaseURL = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(cfg.BaseURL), "/"), "/chat/completions")
 	c := &Client{cfg: cfg}
-	var errs [3]error
-	c.chat, errs[0] = upstream.NewTarget(cfg.HTTP, http.MethodPost, cfg.BaseURL, "chat/completions", header, limits, secrets...)
-	c.embed, errs[1] = upstream.NewTarget(cfg.HTTP, http.MethodPost, cfg.BaseURL, "embeddings", header, limits, secrets...)
-	c.modelList, errs[2] = upstream.NewTarget(cfg.HTTP, http.MethodGet, cfg.BaseURL, "models", header, limits, secrets...)
-	if err := errors.Join(errs[:1]...); err != nil {
-		return nil, fmt.Errorf("openai: %w", err)
+	for _, t := range []struct {
+		target       **upstream.Target
+		method, path string
+	}{{&c.chat, http.MethodPost, "chat/completions"}, {&c.embed, http.MethodPost, "embeddings"}, {&c.modelList, http.MethodGet, "models"}} {
+		var err error
+		if *t.target, err = upstream.NewTarget(cfg.HTTP, t.method, cfg.BaseURL, t.path, header, limits, secrets...); err != nil {
+			return nil, fmt.Errorf("openai: %w", err)
+		}
 	}
 	c.quirks.Store(&map[string]quirks{})
 	return c, nil

@@ -54,7 +54,14 @@ func NewTarget(client *http.Client, method, base, path string, header http.Heade
 		}
 	}
 	for _, values := range u.Query() {
-		secrets = append(secrets, values...)
+		for _, v := range values {
+			if len(v) >= 16 { // a key, not a version or a flag
+				secrets = append(secrets, v)
+			}
+		}
+	}
+	if u.Path == "" {
+		u.Path = "/" // JoinPath would leave the path relative
 	}
 	u = u.JoinPath(path)
 	req := &http.Request{Method: method, URL: u, Host: u.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
@@ -100,6 +107,7 @@ type Call struct {
 
 	timer   *time.Timer
 	stream  bool
+	begun   bool // a byte came
 	begin   time.Time
 	last    atomic.Int64 // time of the last byte since begin
 	limit   atomic.Int64 // how long after last the call is stalled
@@ -177,7 +185,9 @@ func (c *Call) check() {
 func (c *Call) Read(p []byte) (int, error) {
 	n, err := c.resp.Body.Read(p)
 	if c.stream && c.timer != nil && n > 0 {
-		if c.last.Swap(max(1, int64(time.Since(c.begin)))) == 0 {
+		c.last.Store(int64(time.Since(c.begin)))
+		if !c.begun {
+			c.begun = true
 			c.first()
 		}
 	}
@@ -273,7 +283,7 @@ func (c *Call) ReadError(err error) error {
 	case c.parent.Err() != nil:
 		return c.parent.Err()
 	case c.expired.Load() && c.stream:
-		if c.last.Load() == 0 {
+		if !c.begun {
 			return c.Error(llm.ErrTimeout, "no answer within "+c.target.limits.FirstByte.String())
 		}
 		return c.Error(llm.ErrTimeout, "the stream stood still for "+time.Duration(c.limit.Load()).String())

@@ -236,7 +236,7 @@ func classify(status int, s said) llm.ErrorKind {
 // fields of a request that endpoints are known to refuse, longest first where
 // one contains another.
 var fields = []string{"stream_options", "response_format", "json_schema", "output_config", "output_format", "max_completion_tokens", "max_tokens",
-	"parallel_tool_calls", "tool_choice", "tools", "functions", "function calling", "tool use", "tool calling", "temperature", "top_p", "strict",
+	"parallel_tool_calls", "tool_choice", "tool choice", "tools", "functions", "function calling", "tool use", "tool calling", "temperature", "top_p", "strict",
 	"reasoning_content", "reasoning_effort", "stop", "seed", "thinking", "stream", "system"}
 
 var refusals = []string{"not support", "unsupported", "unrecognized", "unrecognised", "unknown", "not permitted", "not allowed",
@@ -272,11 +272,12 @@ func unsupported(s said) string {
 		return "response_format"
 	case "functions", "function calling", "tool use", "tool calling":
 		return "tools"
-	case "tool_choice":
+	case "tool_choice", "tool choice":
 		// vLLM without a tool parser: no tool will ever work there.
 		if has(s.text, "requires --enable") {
 			return "tools"
 		}
+		return "tool_choice"
 	}
 	return found
 }
