@@ -216,6 +216,13 @@ func (s *Store) Reopen(ctx context.Context, id string) error {
 	})
 }
 
+// Evict implements store.Runs.
+func (s *Store) Evict(ctx context.Context) error {
+	return s.writer.do(ctx, 0, func(tx *tx) error {
+		return tx.exec("UPDATE runs SET owner = '', lease_until = 0 WHERE owner <> ''")
+	})
+}
+
 // PutBlob implements store.Blobs.
 func (s *Store) PutBlob(ctx context.Context, data []byte) (string, error) {
 	name := store.BlobName(data)
