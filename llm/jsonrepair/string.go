@@ -89,7 +89,7 @@ func (p *parser) implicitJoin(i int) bool {
 	if end < 0 || end == i+n {
 		return false
 	}
-	c := p.at(p.skip(end + 1))
+	c, _ := p.sign(p.skip(end + 1))
 	return c == ',' || c == '}'
 }
 
