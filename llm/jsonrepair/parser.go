@@ -182,8 +182,7 @@ func (p *parser) ellipsis() bool {
 	return true
 }
 
-// value reads the value at i, or returns nil, having moved nowhere, if there
-// is none.
+// value reads the value at i, or returns nil if there is none.
 func (p *parser) value(where place) *node {
 	p.space()
 	if p.done() {
