@@ -181,9 +181,11 @@ func (p *parser) beforeQuote(q *quote, next int) verdict {
 // is missing before it, or the text behind it is astray.
 func (p *parser) beforeText(q *quote, t *text, at, size, next int) verdict {
 	inner := verdict{role: isInner}
+	// A key behind a brace that the text itself opened belongs to the text.
+	ownKey := q.where == inMember && t.unmatched('}') == 0 && p.startsKey(at)
 	if t.sep > 0 && p.skip(t.sep+1) == at {
 		switch c := p.s[t.sep]; {
-		case c == ',' && q.where == inMember && p.startsKey(at),
+		case c == ',' && ownKey,
 			c == ',' && q.where == inArray && p.startsItem(at),
 			c == '+' && q.where != inKey && p.closing(at, size) >= 0,
 			c == ':' && q.where == inKey:
@@ -193,7 +195,7 @@ func (p *parser) beforeText(q *quote, t *text, at, size, next int) verdict {
 		}
 	}
 	if q.where == inMember {
-		if p.startsKey(at) {
+		if ownKey {
 			return verdict{role: isBefore, end: at}
 		}
 		if next > at+size && !q.inner && p.bareKeyAt(next) {

@@ -41,6 +41,7 @@ func TestRepair(t *testing.T) {
 			{`["left open, "b"]`, `["left open","b"]`},
 			{`{"a": """one "two" three""", "b": 1}`, `{"a":"one \"two\" three","b":1}`},
 			{`{"key: "v"}`, `{"key":"v"}`},
+			{`{"code": "x = {"a": [1, 2], "b": 3};", "n": 1}`, `{"code":"x = {\"a\": [1, 2], \"b\": 3};","n":1}`},
 			{`{key": "v"}`, `{"key":"v"}`},
 		},
 		"bare": {
