@@ -31,7 +31,7 @@ func (v *verdict) ok() bool {
 // check holds a database against the server's call log and against the answers
 // of undisturbed runs.
 func check(ctx context.Context, dir string, want map[string]string) (*verdict, error) {
-	s, err := sqlite.Open(ctx, filepath.Join(dir, "dossier.db"), sqlite.Options{})
+	s, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (v *verdict) checkEvents(ctx context.Context, s *sqlite.Store, rec run.Reco
 
 // answers returns the final answer of each run of a database.
 func answers(ctx context.Context, dir string) (map[string]string, error) {
-	s, err := sqlite.Open(ctx, filepath.Join(dir, "dossier.db"), sqlite.Options{})
+	s, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func answers(ctx context.Context, dir string) (map[string]string, error) {
 
 // unfinished counts the runs that are not over.
 func unfinished(ctx context.Context, dir string) (open, total int, err error) {
-	s, err := sqlite.Open(ctx, filepath.Join(dir, "dossier.db"), sqlite.Options{})
+	s, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
 	if err != nil {
 		return 0, 0, err
 	}

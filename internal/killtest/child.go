@@ -52,7 +52,7 @@ func childMain(raw string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := sqlite.Open(ctx, filepath.Join(o.Dir, "dossier.db"), sqlite.Options{})
+	s, err := sqlite.Open(filepath.Join(o.Dir, "dossier.db"), sqlite.Options{})
 	if err != nil {
 		return err
 	}

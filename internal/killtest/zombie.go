@@ -70,7 +70,7 @@ func (t *test) takeover(ctx context.Context) (bool, error) {
 // untilRecorded waits until the only run has n journal entries and is still
 // going.
 func (t *test) untilRecorded(ctx context.Context, dir string, n int) error {
-	s, err := sqlite.Open(ctx, filepath.Join(dir, "dossier.db"), sqlite.Options{})
+	s, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
 	if err != nil {
 		return err
 	}
