@@ -10,7 +10,7 @@ import (
 // rough share of web pages and questions, much tempered. It decides only
 // words that several languages share.
 var prior = map[Code]float64{
-	English: 4, Russian: 3, "es": 2, "de": 2, "fr": 2, "pt": 1.5, "it": 1.5, "ar": 1.5, "uk": 1.3,
+	English: 4, Russian: 4, "es": 2, "de": 2, "fr": 2, "pt": 1.5, "it": 1.5, "ar": 1.5, "uk": 1.3,
 	"ca": 0.6, "da": 0.6, "nb": 0.6, "sk": 0.6, "hr": 0.6, "sl": 0.6, "lt": 0.6, "lv": 0.6, "et": 0.6,
 	"is": 0.6, "tl": 0.6, "mk": 0.6, "ur": 0.6,
 }
@@ -150,6 +150,9 @@ func (e *evidence) model(s script, share float64, guess func(Code, float64)) {
 	top := math.Inf(-1)
 	for i, p := range m.prior {
 		scores[i] += p
+		if s == cyrillic && e.yo && !writesYo(m.Langs[i]) {
+			scores[i] -= yoPenalty
+		}
 		top = max(top, scores[i])
 	}
 	var sum float64
@@ -161,3 +164,9 @@ func (e *evidence) model(s script, share float64, guess func(Code, float64)) {
 		guess(Code(l), share*scores[i]/sum)
 	}
 }
+
+// yoPenalty is what the letter ё counts against a language without it: enough
+// to decide a word, not to outweigh a sentence that has a foreign name.
+const yoPenalty = 5
+
+func writesYo(lang string) bool { return lang == "ru" || lang == "be" || lang == "kk" }
