@@ -74,17 +74,20 @@ func failureJSON(f *run.Failure) (any, error) {
 	return string(b), err
 }
 
-// fence changes a run's record for the worker that holds it. What the worker
-// builds on must be what is recorded: the last entry, and the last event
-// unless the batch has none.
-const fence = `UPDATE runs SET updated = ?, last_seq = last_seq + ?, last_ord = last_ord + ?, active = active + ?,
-	calls = calls + ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, cost = cost + ?,
-	searches = searches + ?, pages = pages + ?
-	WHERE n = ? AND id = ? AND epoch = ? AND owner <> '' AND last_ord = ? AND (last_seq = ? OR ? = 0)`
+// The fence changes a run's record for the worker that holds it. What the
+// worker builds on must be what is recorded. Each parameter costs, so there is
+// a shorter form for batches that have spent nothing.
+const (
+	fence       = "UPDATE runs SET updated = ?, last_ord = last_ord + ?, last_seq = last_seq + ?, active = active + ?" + fenceWhere
+	fenceSpends = `UPDATE runs SET updated = ?, last_ord = last_ord + ?, last_seq = last_seq + ?, active = active + ?,
+		calls = calls + ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, cost = cost + ?,
+		searches = searches + ?, pages = pages + ?` + fenceWhere
+	fenceWhere = " WHERE n = ? AND epoch = ? AND last_ord = ? AND last_seq = ? AND owner <> ''"
+)
 
 // known is what the writer remembers of a run between its commits. It may be
 // out of date: the fence finds out.
-type known struct{ n, lastOrd int64 }
+type known struct{ n, lastOrd, lastSeq int64 }
 
 // knownRuns limits what is remembered; the runs at work are far fewer.
 const knownRuns = 10_000
@@ -100,7 +103,7 @@ func (t *tx) commit(b *run.Batch, c *batch, status, failure any) error {
 	if err == nil && !passed {
 		r, findErr := t.find(b.Run)
 		if findErr == nil {
-			k = known{r.n, r.lastOrd}
+			k = known{r.n, r.lastOrd, r.lastSeq}
 			passed, err = t.fence(b, k)
 		}
 		if err == nil && !passed {
@@ -126,21 +129,23 @@ func (t *tx) commit(b *run.Batch, c *batch, status, failure any) error {
 	if len(t.w.known) >= knownRuns {
 		clear(t.w.known)
 	}
-	t.w.known[b.Run] = known{k.n, k.lastOrd + int64(len(b.Entries))}
+	t.w.known[b.Run] = known{k.n, k.lastOrd + int64(len(b.Entries)), k.lastSeq + int64(len(b.Events))}
 	return nil
 }
 
 // fence says whether a batch may pass.
-func (t *tx) fence(b *run.Batch, k known) (bool, error) {
-	events := int64(len(b.Events))
-	var before int64
-	if events > 0 {
-		before = b.Events[0].Seq - 1
+func (t *tx) fence(b *run.Batch, k known) (passed bool, err error) {
+	if len(b.Events) > 0 && b.Events[0].Seq != k.lastSeq+1 {
+		return false, nil
 	}
-	changed, err := t.w.conn.exec(fence,
-		moment(t.now), events, int64(len(b.Entries)), int64(b.Active),
-		int64(b.Spent.Calls), int64(b.Spent.InputTokens), int64(b.Spent.OutputTokens), b.Spent.Cost, int64(b.Spent.Searches), int64(b.Spent.Pages),
-		k.n, b.Run, b.Epoch, k.lastOrd, before, events)
+	var changed int64
+	entries, events, now := int64(len(b.Entries)), int64(len(b.Events)), moment(t.now)
+	if p := &b.Spent; *p == (run.Spent{}) {
+		changed, err = t.w.conn.exec(fence, now, entries, events, int64(b.Active), k.n, b.Epoch, k.lastOrd, k.lastSeq)
+	} else {
+		changed, err = t.w.conn.exec(fenceSpends, now, entries, events, int64(b.Active),
+			p.Calls, p.InputTokens, p.OutputTokens, p.Cost, p.Searches, p.Pages, k.n, b.Epoch, k.lastOrd, k.lastSeq)
+	}
 	return changed > 0, err
 }
 
@@ -206,7 +211,10 @@ func newBatch(entries []run.Entry, events []run.PlacedEvent) (*batch, error) {
 	return c, nil
 }
 
-const insertLog = "INSERT INTO log (run, kind, key, seq, ord, event, agent, spent, time, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+const (
+	insertEntry = "INSERT INTO log (run, kind, key, seq, ord, spent, time, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+	insertEvent = "INSERT INTO log (run, kind, key, seq, event, agent, time, value) VALUES (?, 'event', ?, ?, ?, ?, ?, ?)"
+)
 
 // kindEvent is what the log calls an event among the kinds of entries.
 const kindEvent = "event"
@@ -219,7 +227,7 @@ func (c *batch) insert(t *tx, n, lastOrd int64) error {
 		if at.IsZero() {
 			at = t.now
 		}
-		err := t.exec(insertLog, n, string(e.Kind), e.Key, e.Seq, lastOrd+1+int64(i), nil, nil, c.spent[i], moment(at), c.values[i])
+		err := t.exec(insertEntry, n, string(e.Kind), e.Key, e.Seq, lastOrd+1+int64(i), c.spent[i], moment(at), c.values[i])
 		if violated(err) {
 			return fmt.Errorf("%s entry %q: %w: %w", e.Kind, e.Key, store.ErrExists, err)
 		}
@@ -229,7 +237,7 @@ func (c *batch) insert(t *tx, n, lastOrd int64) error {
 	}
 	for i := range c.events {
 		e := &c.events[i]
-		err := t.exec(insertLog, n, kindEvent, e.Place, e.Seq, nil, string(e.Kind()), e.Agent, nil, moment(e.Time), c.data[i])
+		err := t.exec(insertEvent, n, e.Place, e.Seq, string(e.Kind()), e.Agent, moment(e.Time), c.data[i])
 		if violated(err) {
 			return fmt.Errorf("event at %q: %w: %w", e.Place, store.ErrExists, err)
 		}

@@ -11,7 +11,7 @@ CREATE TABLE sessions (
 -- What changes with each commit: small rows, so that a group of commits
 -- touches few pages. The rest of a run's record is in requests.
 CREATE TABLE runs (
-  n             INTEGER PRIMARY KEY,
+  n             INTEGER PRIMARY KEY AUTOINCREMENT, -- the writer remembers it: it is never used again
   id            TEXT NOT NULL UNIQUE,
   session       INTEGER REFERENCES sessions(n),
   status        TEXT NOT NULL,
