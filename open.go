@@ -15,6 +15,7 @@ import (
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/mode/chat"
+	"dossier/run"
 )
 
 // Options say how to open an Engine. The zero value opens the user's own data
@@ -85,6 +86,10 @@ func assemble(cfg *config.Config, s store.Store, log *slog.Logger) (*Engine, err
 	}
 	return newEngine(parts{
 		store: s, log: log, workers: cfg.Workers,
+		limits: run.Limits{
+			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
+			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
+		},
 		owner: "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()),
 		modes: []mode.Mode{
 			chat.New(models, s.Messages, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
