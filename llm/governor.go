@@ -13,8 +13,9 @@ import (
 type GovernorConfig struct {
 	// Endpoint is the host that errors of the governor itself name.
 	Endpoint string
-	// StartConcurrency is how many calls may be in flight before anything was
-	// learned (32), MaxConcurrency is the ceiling of what is learned (1024).
+	// MaxConcurrency is how many calls may be in flight at most (1024).
+	// StartConcurrency is how many before anything was learned: all of them
+	// by default, because the first refusal tells more than a slow start.
 	StartConcurrency int
 	MaxConcurrency   int
 	// MaxRetries is how often one call is repeated after a failure that may
@@ -54,7 +55,7 @@ func (c GovernorConfig) withDefaults() GovernorConfig {
 		}
 	}
 	def(&c.MaxConcurrency, 1024)
-	def(&c.StartConcurrency, 32)
+	def(&c.StartConcurrency, c.MaxConcurrency)
 	c.StartConcurrency = max(1, min(c.StartConcurrency, c.MaxConcurrency))
 	def(&c.MaxRetries, 3)
 	def(&c.BreakerAfter, 5)
