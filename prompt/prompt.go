@@ -20,7 +20,7 @@ import (
 
 // Task is a prompted decision that turns an In into an Out.
 type Task[In, Out any] struct {
-	// Name of the decision: of its step, its schema and its log lines.
+	// Name of the decision: of its step and its log lines.
 	Name string
 	Role llm.RoleName
 	// Template renders In into the messages; see Parse.
@@ -67,7 +67,7 @@ func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models
 		if err != nil {
 			return Decision[Out]{}, err
 		}
-		req := &llm.Request{Model: o.Model, Messages: messages, Format: &llm.Format{Name: t.Name}}
+		req := &llm.Request{Model: o.Model, Messages: messages}
 		value, info, err := llm.Object[Out](ctx, client, req, llm.ObjectOptions{StreamField: o.StreamField, Sink: o.Sink, Reset: o.Reset})
 		if eerr := charge(s, t.Role, client, o.Model, info); eerr != nil {
 			return Decision[Out]{}, eerr
