@@ -134,6 +134,34 @@ func TestRetryAfterHoldsForTheWholeEndpoint(t *testing.T) {
 	})
 }
 
+func TestRetryAfterBeyondReason(t *testing.T) {
+	n := 0
+	gov := llm.NewGovernor(llm.GovernorConfig{})
+	m := gov.Wrap(modelFunc(func(context.Context, *llm.Request, func(llm.Chunk)) (*llm.Response, error) {
+		n++
+		if n == 1 {
+			return nil, &llm.Error{Kind: llm.ErrRateLimited, Status: 429, RetryAfter: 24 * time.Hour}
+		}
+		return &llm.Response{}, nil
+	}))
+	if _, err := m.Stream(t.Context(), &llm.Request{}, nil); llm.KindOf(err) != llm.ErrRateLimited || n != 1 {
+		t.Errorf("%v after %d calls", err, n)
+	}
+	if _, err := m.Stream(t.Context(), &llm.Request{}, nil); err != nil {
+		t.Errorf("the gate stayed closed: %v", err)
+	}
+}
+
+func TestGovernorsAreShared(t *testing.T) {
+	var gs llm.Governors
+	if gs.For("a", "k") != gs.For("a", "k") {
+		t.Error("two governors for one endpoint and key")
+	}
+	if gs.For("a", "k") == gs.For("a", "other") || gs.For("a", "k") == gs.For("b", "k") {
+		t.Error("one governor for two")
+	}
+}
+
 func TestHalfOpenLetsOneProbeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
