@@ -141,6 +141,7 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func([]byte) error
 			if a.adapt(err, req) {
 				continue
 			}
+			a.stream.restart()
 			if KindOf(err) == ErrBadRequest {
 				return refusal // not the way of asking was wrong, but what was asked
 			}
@@ -320,13 +321,4 @@ func (a *asker) request(req *Request) *Request {
 		r.Messages = slices.Insert(r.Messages, 0, Message{Role: RoleSystem, Content: rule})
 	}
 	return &r
-}
-
-// Add returns the sum of two counts.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{
-		Input: u.Input + v.Input, Output: u.Output + v.Output,
-		CachedInput: u.CachedInput + v.CachedInput, Reasoning: u.Reasoning + v.Reasoning,
-		Cost: u.Cost + v.Cost, Estimated: u.Estimated || v.Estimated,
-	}
 }
