@@ -2,4 +2,7 @@ module dossier
 
 go 1.26
 
-require pgregory.net/rapid v1.3.0 // indirect
+require (
+	go.yaml.in/yaml/v3 v3.0.4
+	pgregory.net/rapid v1.3.0
+)
