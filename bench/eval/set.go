@@ -22,6 +22,8 @@ type Set struct {
 var sets = []Set{
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
+	{"stream_fantasy_cassettes", runStreamCassettes},
+	{"stream_vercel", runStreamVercel},
 }
 
 // setFor returns the set that serves a folder, or nil.
