@@ -22,6 +22,7 @@ type Set struct {
 var sets = []Set{
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
+	{"langid_*", runLanguages},
 	{"stream_fantasy_cassettes", runStreamCassettes},
 	{"stream_vercel", runStreamVercel},
 }
