@@ -107,7 +107,7 @@ type asker struct {
 	way         Way
 	maxTokens   int
 	temperature *float64
-	unfit       int       // replies under WaySchema that didn't fit it
+	unfit       int       // replies in this way that didn't fit the schema
 	complaint   []Message // the last reply and what was wrong with it
 	stream      *fieldStream
 	info        ObjectInfo
@@ -240,7 +240,7 @@ func (a *asker) stepDown(req *Request) bool {
 		return false
 	}
 	a.way = ways[i]
-	a.complaint = nil
+	a.complaint, a.unfit = nil, 0
 	return true
 }
 
@@ -255,8 +255,8 @@ func (a *asker) learn(req *Request, resp *Response, reason error) {
 		}
 		return
 	}
-	if a.ignored(resp, reason) {
-		a.stepDown(req)
+	if a.ignored(resp, reason) && a.stepDown(req) {
+		return
 	}
 	text := "Your last reply doesn't fit: " + reason.Error() + ". Reply again with the whole corrected JSON object and nothing else."
 	if a.way == WayTool && len(resp.Message.ToolCalls) > 0 {
@@ -278,14 +278,12 @@ func (a *asker) learn(req *Request, resp *Response, reason error) {
 // ignored it, so that asking in the same way again won't help.
 func (a *asker) ignored(resp *Response, reason error) bool {
 	switch a.way {
-	case WaySchema:
+	case WaySchema, WayJSON:
 		var unfit *unfitError
 		if errors.As(reason, &unfit) {
 			a.unfit++
 		}
 		return a.unfit > 1 || errors.Is(reason, jsonrepair.ErrNone)
-	case WayJSON:
-		return errors.Is(reason, jsonrepair.ErrNone)
 	case WayTool:
 		return len(resp.Message.ToolCalls) == 0
 	}
