@@ -43,8 +43,10 @@ type Engine struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	mu      sync.Mutex
-	busy    map[string]bool // runs that are queued here or being executed
+	mu sync.Mutex
+	// busy holds the runs that are queued here or being executed; true means
+	// that the run is to be looked at once more after that.
+	busy    map[string]bool
 	queue   []string
 	running int
 	closed  bool
@@ -204,15 +206,20 @@ func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
 	}, req.Limits, nil
 }
 
-// dispatch has a run executed as soon as a worker is free. A run that is
-// queued or executed already is left alone.
+// dispatch has a run executed as soon as a worker is free. A run that is being
+// executed already is looked at once more when that is over, since what it is
+// dispatched for may have come too late for it.
 func (e *Engine) dispatch(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || e.busy[id] {
+	if e.closed {
 		return
 	}
-	e.busy[id] = true
+	if _, busy := e.busy[id]; busy {
+		e.busy[id] = true
+		return
+	}
+	e.busy[id] = false
 	if e.workers > 0 && e.running >= e.workers {
 		e.queue = append(e.queue, id)
 		return
@@ -237,6 +244,11 @@ func (e *Engine) work(id string) {
 			e.log.Debug("a worker left a run", "run", id, "status", status)
 		}
 		e.mu.Lock()
+		if e.busy[id] && !e.closed && err == nil && !status.Ended() {
+			e.busy[id] = false
+			e.mu.Unlock()
+			continue
+		}
 		delete(e.busy, id)
 		if len(e.queue) == 0 || e.closed {
 			e.running--
