@@ -105,6 +105,8 @@ func TestHTTPErrors(t *testing.T) {
 		{"tools, OpenRouter", 404, "", `{"error":{"message":"No endpoints found that support tool use.","code":404}}`, llm.ErrBadRequest, 0, "tools"},
 		{"temperature", 400, "", `{"error":{"message":"Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}`, llm.ErrBadRequest, 0, "temperature"},
 		{"extra field, pydantic", 422, "", `{"detail":[{"type":"extra_forbidden","loc":["body","parallel_tool_calls"],"msg":"Extra inputs are not permitted"}]}`, llm.ErrBadRequest, 0, "parallel_tool_calls"},
+		{"stop, marked as a name", 400, "", `{"error":{"message":"Unsupported parameter: 'stop' is not supported with this model."}}`, llm.ErrBadRequest, 0, "stop"},
+		{"a word that is also a field", 400, "", `{"error":{"message":"unknown role: the system can not stop here"}}`, llm.ErrBadRequest, 0, ""},
 		{"other", 400, "", `{"error":{"message":"messages: at least one is required"}}`, llm.ErrBadRequest, 0, ""},
 		{"timeout", 408, "", ``, llm.ErrTimeout, 0, ""},
 		{"server", 500, "", `{"error":{"message":"boom"}}`, llm.ErrServer, 0, ""},
@@ -204,6 +206,19 @@ func TestLearns(t *testing.T) {
 	}
 	if q := c.quirksOf("another"); q != (quirks{maxTokens: maxTokens}) {
 		t.Errorf("another model has %+v", q)
+	}
+}
+
+// TestNoSecondCallAfterPieces: what was handed to the sink is never repeated.
+func TestNoSecondCallAfterPieces(t *testing.T) {
+	calls := 0
+	c := server(t, func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		fmt.Fprint(w, piece(`{"content":"a"}`)+event(`{"error":{"message":"stream_options is not supported","code":400}}`))
+	})
+	_, err := c.Stream(t.Context(), question, func(llm.Chunk) {})
+	if llm.KindOf(err) != llm.ErrBadRequest || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
 	}
 }
 

@@ -404,3 +404,17 @@ func appendValid(dst, in []byte) []byte {
 	}
 	return dst
 }
+
+// Member is the value of one member of a JSON object, nil when there is none.
+func Member(raw []byte, name string) []byte {
+	r := NewReader(raw)
+	var found []byte
+	if r.Object() {
+		for key, ok := r.Key(); ok; key, ok = r.Key() {
+			if v := r.Raw(); string(key) == name {
+				found = v
+			}
+		}
+	}
+	return found
+}
