@@ -80,6 +80,8 @@ func TestHTTPErrors(t *testing.T) {
 		{"rate limit, in words", 429, "", `{"error":{"message":"Rate limit reached. Please try again in 1.2s. Visit …"}}`, llm.ErrRateLimited, 1200 * time.Millisecond, ""},
 		{"rate limit, in other words", 429, "", `{"error":{"message":"Requests exceeded. Please retry after 20 seconds."}}`, llm.ErrRateLimited, 20 * time.Second, ""},
 		{"rate limit, Google", 429, "", `[{"error":{"code":429,"message":"Resource exhausted","details":[{"retryDelay": "28s"}]}}]`, llm.ErrRateLimited, 28 * time.Second, ""},
+		{"throttled, not too long", 429, "", `{"message":"Too many tokens, please wait before trying again."}`, llm.ErrRateLimited, 0, ""},
+		{"something else not found", 400, "", `{"error":{"message":"tool_call_id call_1 not found in the messages given to the model"}}`, llm.ErrBadRequest, 0, ""},
 		{"too large for the limit", 429, "", `{"error":{"message":"Request too large for gpt-4 on tokens per min (TPM): Limit 10000, Requested 20000."}}`, llm.ErrTooLong, 0, ""},
 		{"quota", 429, "Retry-After: 7", `{"error":{"message":"You exceeded your current quota, please check your plan","type":"insufficient_quota","code":"insufficient_quota"}}`, llm.ErrQuota, 0, ""},
 		{"payment", 402, "", `{"error":{"message":"Insufficient Balance"}}`, llm.ErrQuota, 0, ""},

@@ -202,14 +202,23 @@ var (
 		"bad gateway", "timed out", "upstream error", "internal server error"}
 )
 
+// modelMissing finds sentences like "the model x does not exist".
+func modelMissing(text string) bool {
+	const near = 160
+	_, after, ok := strings.Cut(text, "model")
+	return ok && has(after[:min(len(after), near)], "does not exist", "not found", "not_found", "not exist", "is not available", "no longer available")
+}
+
 func classify(status int, s said) llm.ErrorKind {
-	model := has(s.text, noModel...) || has(s.text, "model") && has(s.text, "does not exist", "not found", "not_found", "not exist", "is not available", "no longer available")
+	model := has(s.text, noModel...) || modelMissing(s.text)
 	switch {
 	case status == http.StatusPaymentRequired:
 		return llm.ErrQuota
 	case status == http.StatusRequestEntityTooLarge:
 		return llm.ErrTooLong
-	case has(s.text, tooLong...) && status != http.StatusUnauthorized:
+	case status == http.StatusTooManyRequests && has(s.text, "request too large"):
+		return llm.ErrTooLong // more than a minute's whole allowance
+	case has(s.text, tooLong...) && status != http.StatusUnauthorized && status != http.StatusTooManyRequests:
 		return llm.ErrTooLong
 	case has(s.text, noMoney...) && status < 500:
 		return llm.ErrQuota
