@@ -239,6 +239,15 @@ func (r *Reader) skipString() {
 // StringEnd finds the closing quote of a string whose text begins at b[i]; -1
 // when there is none.
 func StringEnd(b []byte, i int) int {
+	// Most strings are short: names, ids, a word.
+	for near := min(len(b), i+24); i < near; i++ {
+		switch b[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		}
+	}
 	for i < len(b) {
 		q := bytes.IndexByte(b[i:], '"')
 		if q < 0 {
