@@ -3,3 +3,4 @@ module dossier
 go 1.26
 
 require github.com/google/jsonschema-go v0.4.3
+require pgregory.net/rapid v1.3.0 // indirect

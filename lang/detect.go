@@ -1,0 +1,196 @@
+package lang
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"dossier/lang/internal/ngram"
+)
+
+// A Code is an ISO 639-1 language code, or Unknown.
+type Code string
+
+// The languages that have a message catalogue, and the answer to a text
+// without letters.
+const (
+	English Code = "en"
+	Russian Code = "ru"
+	Chinese Code = "zh"
+	Unknown Code = "und"
+)
+
+// A Guess is a language and the probability that a text is written in it.
+type Guess struct {
+	Code Code
+	Prob float64
+}
+
+// maxLetters bounds how much of a text is read: beyond it the answer no longer
+// changes.
+const maxLetters = 4000
+
+// maxWord bounds the letters of one word; longer runs are noise or a script
+// without spaces.
+const maxWord = 40
+
+// Detect returns the most probable language of text, and Unknown only when
+// text has no letters. Chinese is one language in both of its scripts. It
+// reads the first few thousand letters.
+func Detect(text string) Code {
+	var e evidence
+	e.read(text)
+	best := Guess{Code: Unknown, Prob: -1}
+	e.each(func(c Code, p float64) {
+		if p > best.Prob {
+			best = Guess{c, p}
+		}
+	})
+	return best.Code
+}
+
+// DetectAll returns the languages text may be written in, the most probable
+// first; the probabilities sum to one. It is empty for a text without letters.
+func DetectAll(text string) []Guess {
+	var e evidence
+	e.read(text)
+	var out []Guess
+	e.each(func(c Code, p float64) {
+		if i := slices.IndexFunc(out, func(g Guess) bool { return g.Code == c }); i >= 0 {
+			out[i].Prob += p
+			return
+		}
+		out = append(out, Guess{c, p})
+	})
+	rank(out)
+	return out
+}
+
+// DetectAmong returns the most probable of codes for text. Where text speaks
+// for none of them it returns the first.
+func DetectAmong(text string, codes ...Code) Code {
+	for _, g := range DetectAll(text) {
+		if slices.Contains(codes, g.Code) {
+			return g.Code
+		}
+	}
+	if len(codes) > 0 {
+		return codes[0]
+	}
+	return Unknown
+}
+
+// rank sorts guesses by probability and makes the probabilities sum to one.
+func rank(guesses []Guess) {
+	var sum float64
+	for _, g := range guesses {
+		sum += g.Prob
+	}
+	for i := range guesses {
+		guesses[i].Prob /= sum
+	}
+	slices.SortStableFunc(guesses, func(a, b Guess) int {
+		switch {
+		case a.Prob > b.Prob:
+			return -1
+		case a.Prob < b.Prob:
+			return 1
+		}
+		return strings.Compare(string(a.Code), string(b.Code))
+	})
+}
+
+//go:embed detect.table
+var table string
+
+// models returns the models by script; the first call checks the table, which
+// stays where the linker put it.
+var models = sync.OnceValue(func() map[script]*ngram.Model {
+	list, err := ngram.Open(table)
+	if err != nil {
+		panic("lang: " + err.Error()) // the embedded file is broken: a build error
+	}
+	byName := map[string]script{"Latin": latin, "Cyrillic": cyrillic, "Arabic": arabic}
+	out := make(map[script]*ngram.Model, len(list))
+	for _, m := range list {
+		out[byName[m.Script]] = m
+	}
+	return out
+})
+
+// evidence is what one pass over a text gathers.
+type evidence struct {
+	weight    [scripts]float64 // words of the script, as scriptWeight counts them
+	letters   [scripts]int
+	sums      [3]ngram.Vector
+	words     int
+	japanese  int // Han characters that only Japanese writes
+	particles int // and that only Chinese writes
+}
+
+// modelled lists the scripts with a model; evidence.sums is in this order.
+var modelled = [3]script{latin, cyrillic, arabic}
+
+func (e *evidence) read(text string) {
+	var word [maxWord]rune
+	var features [6 * maxWord]uint64
+	total := 0
+	for len(text) > 0 && total < maxLetters {
+		r, size := utf8.DecodeRuneInString(text)
+		s := scriptOf(r)
+		if s == none {
+			text = text[size:]
+			continue
+		}
+		if n := skipAddress(text); n > 0 {
+			text = text[n:]
+			continue
+		}
+		// One word: a run of letters of one script.
+		n, upper, at := 0, 0, 0
+		for at < len(text) {
+			r, size := utf8.DecodeRuneInString(text[at:])
+			if rs := scriptOf(r); rs != s && !(n > 0 && unicode.IsMark(r)) {
+				break
+			}
+			if n == maxWord {
+				break
+			}
+			l := unicode.ToLower(r)
+			if l != r {
+				upper++
+			}
+			word[n] = l
+			n++
+			at += size
+		}
+		e.add(s, word[:n], upper, features[:0])
+		total += n
+		text = text[at:]
+	}
+}
+
+// add counts a word in lower case of which upper letters were capitals.
+func (e *evidence) add(s script, word []rune, upper int, features []uint64) {
+	e.letters[s] += len(word)
+	e.weight[s] += scriptWeight(s, word, upper, e.words == 0)
+	e.words++
+	if s == han {
+		for _, r := range word {
+			switch {
+			case strings.ContainsRune(kokuji, r):
+				e.japanese++
+			case strings.ContainsRune(particles, r):
+				e.particles++
+			}
+		}
+	}
+	for i, ms := range modelled {
+		if ms == s {
+			models()[s].Add(&e.sums[i], ngram.Append(features, word))
+		}
+	}
+}
