@@ -1,0 +1,553 @@
+package llmtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// instance makes JSON that validates against the schema, with texts derived
+// from the question. It knows the keywords that structured output uses; what
+// it doesn't know it disregards.
+func instance(schema json.RawMessage, question string) json.RawMessage {
+	m := maker{root: schema, words: wordsFor(question)}
+	return m.make(schema, place{})
+}
+
+// maker makes instances of the parts of one schema.
+type maker struct {
+	root  json.RawMessage
+	words words
+}
+
+// place is where in the instance a value stands.
+type place struct {
+	name  string // of the nearest property
+	index int    // in the nearest array
+	depth int
+}
+
+// Beyond roomy only what is required is made, so that recursive schemas end;
+// beyond deepest nothing is.
+const (
+	roomy   = 4
+	deepest = 40
+)
+
+type node map[string]json.RawMessage
+
+func (n node) has(key string) bool { _, ok := n[key]; return ok }
+
+func (n node) number(key string) (float64, bool) {
+	var f float64
+	ok := n.has(key) && json.Unmarshal(n[key], &f) == nil
+	return f, ok
+}
+
+func (n node) count(key string, without int) int {
+	if f, ok := n.number(key); ok {
+		return int(f)
+	}
+	return without
+}
+
+func (n node) list(key string) []json.RawMessage {
+	var l []json.RawMessage
+	if n.has(key) && json.Unmarshal(n[key], &l) != nil {
+		return nil
+	}
+	return l
+}
+
+func (n node) strings(key string) []string {
+	var l []string
+	if n.has(key) && json.Unmarshal(n[key], &l) != nil {
+		return nil
+	}
+	return l
+}
+
+func (n node) object(key string) node {
+	var o node
+	if n.has(key) && json.Unmarshal(n[key], &o) != nil {
+		return nil
+	}
+	return o
+}
+
+func (m *maker) make(schema json.RawMessage, at place) json.RawMessage {
+	var n node
+	if at.depth > deepest || json.Unmarshal(schema, &n) != nil {
+		return m.text(node{}, at) // true, false, or no schema at all
+	}
+	n = m.flatten(n, at.depth)
+	if n.has("const") {
+		return n["const"]
+	}
+	if values := n.list("enum"); len(values) > 0 {
+		return values[at.index%len(values)]
+	}
+	switch m.typeOf(n, at.depth) {
+	case "object":
+		return m.object(n, at)
+	case "array":
+		return m.array(n, at)
+	case "integer":
+		return number(n, at, true)
+	case "number":
+		return number(n, at, false)
+	case "boolean":
+		return json.RawMessage(strconv.FormatBool(slices.Contains(doneNames, at.name)))
+	case "null":
+		return json.RawMessage("null")
+	}
+	return m.text(n, at)
+}
+
+var doneNames = []string{"done", "finished", "complete", "is_complete", "sufficient", "is_sufficient", "enough", "enough_data"}
+
+// typeOf picks the type to make.
+func (m *maker) typeOf(n node, depth int) string {
+	var types []string
+	var one string
+	if json.Unmarshal(n["type"], &one) == nil && one != "" {
+		types = []string{one}
+	} else {
+		types = n.strings("type")
+	}
+	if depth > roomy && slices.Contains(types, "null") {
+		return "null"
+	}
+	for _, t := range types {
+		if t != "null" {
+			return t
+		}
+	}
+	switch {
+	case len(types) > 0:
+		return "null"
+	case n.has("properties"), n.has("required"), n.has("additionalProperties"):
+		return "object"
+	case n.has("items"), n.has("prefixItems"), n.has("minItems"):
+		return "array"
+	case n.has("minimum"), n.has("maximum"), n.has("exclusiveMinimum"), n.has("exclusiveMaximum"), n.has("multipleOf"):
+		return "number"
+	}
+	return "string"
+}
+
+// flatten merges $ref, allOf and one alternative of anyOf and oneOf into n.
+func (m *maker) flatten(n node, depth int) node {
+	for range deepest {
+		var parts []json.RawMessage
+		switch {
+		case n.has("$ref"):
+			parts = []json.RawMessage{m.resolve(n["$ref"])}
+			n = n.without("$ref")
+		case n.has("allOf"):
+			parts = n.list("allOf")
+			n = n.without("allOf")
+		case n.has("anyOf"):
+			parts = m.alternative(n.list("anyOf"), depth)
+			n = n.without("anyOf")
+		case n.has("oneOf"):
+			parts = m.alternative(n.list("oneOf"), depth)
+			n = n.without("oneOf")
+		default:
+			return n
+		}
+		for _, p := range parts {
+			var part node
+			if json.Unmarshal(p, &part) == nil {
+				n = n.merge(part)
+			}
+		}
+	}
+	return n
+}
+
+func (n node) without(key string) node {
+	c := make(node, len(n))
+	for k, v := range n {
+		if k != key {
+			c[k] = v
+		}
+	}
+	return c
+}
+
+// merge lays part under n: what n says stands, but properties and required
+// names add up.
+func (n node) merge(part node) node {
+	c := n.without("")
+	for k, v := range part {
+		switch {
+		case !c.has(k):
+			c[k] = v
+		case k == "required":
+			c[k] = encode(append(n.strings(k), part.strings(k)...))
+		case k == "properties":
+			c[k] = encodeMembers(append(members(c[k]), members(v)...))
+		case k == "allOf" || k == "anyOf" || k == "oneOf":
+			c["allOf"] = encode(append(c.list("allOf"), encode(node{k: v})))
+		}
+	}
+	return c
+}
+
+// alternative is the first schema that isn't null, or the one with the least
+// in it where the instance is deep already.
+func (m *maker) alternative(all []json.RawMessage, depth int) []json.RawMessage {
+	isNull := func(s json.RawMessage) bool {
+		var n node
+		return json.Unmarshal(s, &n) == nil && string(n["type"]) == `"null"`
+	}
+	if depth > roomy {
+		if i := slices.IndexFunc(all, isNull); i >= 0 {
+			return all[i : i+1]
+		}
+		all = slices.Clone(all)
+		slices.SortStableFunc(all, func(a, b json.RawMessage) int {
+			return bytes.Count(a, []byte("$ref")) - bytes.Count(b, []byte("$ref"))
+		})
+	}
+	for i := range all {
+		if !isNull(all[i]) {
+			return all[i : i+1]
+		}
+	}
+	return all
+}
+
+// resolve follows a reference inside the schema.
+func (m *maker) resolve(ref json.RawMessage) json.RawMessage {
+	var s string
+	if json.Unmarshal(ref, &s) != nil || !strings.HasPrefix(s, "#") {
+		return nil
+	}
+	at := m.root
+	for _, step := range strings.Split(strings.TrimPrefix(s, "#"), "/")[1:] {
+		step = strings.NewReplacer("~1", "/", "~0", "~", "%24", "$").Replace(step)
+		var n node
+		var l []json.RawMessage
+		if json.Unmarshal(at, &n) == nil {
+			at = n[step]
+		} else if i, err := strconv.Atoi(step); err == nil && json.Unmarshal(at, &l) == nil && i >= 0 && i < len(l) {
+			at = l[i]
+		} else {
+			return nil
+		}
+	}
+	return at
+}
+
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// members lists the members of an object in the order of the text.
+func members(object json.RawMessage) []member {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	var all []member
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return all
+		}
+		name, _ := t.(string)
+		var v json.RawMessage
+		if dec.Decode(&v) != nil {
+			return all
+		}
+		all = append(all, member{name, v})
+	}
+	return all
+}
+
+// object keeps the order of the schema's properties, as services with strict
+// output do.
+func (m *maker) object(n node, at place) json.RawMessage {
+	required := n.strings("required")
+	properties := members(n["properties"])
+	most := n.count("maxProperties", math.MaxInt)
+	var out []member
+	add := func(name string, schema json.RawMessage) {
+		out = append(out, member{name, m.make(schema, place{name: name, index: at.index, depth: at.depth + 1})})
+	}
+	for _, p := range properties {
+		if slices.Contains(required, p.name) || at.depth <= roomy && most == math.MaxInt && string(p.value) != "false" {
+			add(p.name, p.value)
+		}
+	}
+	rest := n["additionalProperties"]
+	if string(rest) == "false" || len(rest) == 0 {
+		rest = json.RawMessage("true")
+	}
+	named := func(name string) func(member) bool { return func(p member) bool { return p.name == name } }
+	for _, name := range required {
+		if !slices.ContainsFunc(out, named(name)) {
+			add(name, rest)
+		}
+	}
+	for i := 1; len(out) < n.count("minProperties", 0); i++ {
+		if name := fmt.Sprintf("key_%d", i); !slices.ContainsFunc(properties, named(name)) {
+			add(name, rest)
+		}
+	}
+	return encodeMembers(out)
+}
+
+// encodeMembers writes an object in the order given; the first of two members
+// with the same name counts.
+func encodeMembers(all []member) json.RawMessage {
+	b := []byte{'{'}
+	for i, p := range all {
+		if slices.ContainsFunc(all[:i], func(m member) bool { return m.name == p.name }) {
+			continue
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, encode(p.name)...), ':')
+		b = append(b, p.value...)
+	}
+	return append(b, '}')
+}
+
+func (m *maker) array(n node, at place) json.RawMessage {
+	least := n.count("minItems", 0)
+	size := max(least, 2)
+	if at.depth > roomy {
+		size = least
+	}
+	size = min(size, n.count("maxItems", size))
+	prefix := n.list("prefixItems")
+	items := n["items"]
+	if len(items) == 0 {
+		items = json.RawMessage("true")
+	} else if string(items) == "false" {
+		size = min(max(least, size), len(prefix))
+	}
+	out := make([]json.RawMessage, 0, size)
+	for i := 0; i < size; i++ {
+		schema := items
+		if i < len(prefix) {
+			schema = prefix[i]
+		}
+		v := m.make(schema, place{name: at.name, index: i, depth: at.depth + 1})
+		again := slices.ContainsFunc(out, func(o json.RawMessage) bool { return bytes.Equal(o, v) })
+		if again && i >= least && string(n["uniqueItems"]) == "true" {
+			break
+		}
+		out = append(out, v)
+	}
+	return encode(out)
+}
+
+func number(n node, at place, whole bool) json.RawMessage {
+	v := 0.5
+	if whole {
+		v = float64(1 + at.index)
+	}
+	low, hasLow := n.number("minimum")
+	high, hasHigh := n.number("maximum")
+	if x, ok := n.number("exclusiveMinimum"); ok && (!hasLow || x >= low) {
+		low, hasLow = justAbove(x, whole, high, hasHigh), true
+	}
+	if x, ok := n.number("exclusiveMaximum"); ok && (!hasHigh || x <= high) {
+		high, hasHigh = -justAbove(-x, whole, -low, hasLow), true
+	}
+	if hasHigh && v > high {
+		v = high
+	}
+	if hasLow && v < low {
+		v = low
+	}
+	if step, ok := n.number("multipleOf"); ok && step > 0 {
+		v = math.Ceil(v/step) * step
+		if hasHigh && v > high {
+			v = math.Floor(high/step) * step
+		}
+	}
+	if whole {
+		v = math.Ceil(v)
+	}
+	return encode(v)
+}
+
+// justAbove is a round number greater than x, and below the limit if it has
+// one.
+func justAbove(x float64, whole bool, limit float64, limited bool) float64 {
+	if whole {
+		return math.Floor(x) + 1
+	}
+	if limited && limit > x {
+		return x + (limit-x)/2
+	}
+	return x + 0.5
+}
+
+// text makes a string that the property's name asks for.
+func (m *maker) text(n node, at place) json.RawMessage {
+	least, most := n.count("minLength", 0), n.count("maxLength", math.MaxInt)
+	if n.has("pattern") {
+		var p string
+		if json.Unmarshal(n["pattern"], &p) == nil {
+			if s, ok := matching(p, least, most, m.sentence(n, at)); ok {
+				return encode(s)
+			}
+		}
+	}
+	s := m.sentence(n, at)
+	for utf8.RuneCountInString(s) < least {
+		s += " " + m.words.point(at.index+1)
+	}
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most])
+	}
+	return encode(s)
+}
+
+func (m *maker) sentence(n node, at place) string {
+	var format string
+	if json.Unmarshal(n["format"], &format) == nil {
+		switch format {
+		case "date":
+			return "2026-01-01"
+		case "time":
+			return "12:00:00Z"
+		case "date-time":
+			return "2026-01-01T12:00:00Z"
+		case "duration":
+			return "P1D"
+		case "email":
+			return "test@example.com"
+		case "hostname":
+			return "example.com"
+		case "ipv4":
+			return "192.0.2.1"
+		case "ipv6":
+			return "2001:db8::1"
+		case "uuid":
+			return fmt.Sprintf("00000000-0000-4000-8000-%012d", at.index+1)
+		case "uri", "url", "iri", "uri-reference":
+			return fmt.Sprintf("https://example.com/%d", at.index+1)
+		}
+	}
+	name := strings.ToLower(at.name)
+	switch {
+	case strings.Contains(name, "reason"), strings.Contains(name, "thought"), name == "rationale", name == "explanation":
+		return m.words.reasoning
+	case strings.Contains(name, "quer"), strings.Contains(name, "question"), name == "topic", name == "task":
+		if at.index > 0 {
+			return fmt.Sprintf("%s (%d)", m.words.question, at.index+1)
+		}
+		return m.words.question
+	case name == "title", name == "name", name == "heading":
+		return shorten(m.words.question, 60)
+	case name == "language", name == "lang", name == "locale":
+		return m.words.lang
+	case name == "url", name == "uri", name == "link", name == "urls", name == "links":
+		return fmt.Sprintf("https://example.com/%d", at.index+1)
+	case name == "date":
+		return "2026-01-01"
+	case name == "id", strings.HasSuffix(name, "_id"):
+		return fmt.Sprintf("id-%d", at.index+1)
+	case strings.Contains(name, "answer"), name == "text", name == "content", name == "summary", name == "report", name == "message", name == "response":
+		return m.words.answer
+	}
+	return m.words.point(at.index + 1)
+}
+
+// matching makes a string of a pattern: the text at hand if it fits, else the
+// shortest that does and is long enough.
+func matching(pattern string, least, most int, at string) (string, bool) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return "", false
+	}
+	fits := func(s string) bool {
+		n := utf8.RuneCountInString(s)
+		return n >= least && n <= most && re.MatchString(s)
+	}
+	if fits(at) {
+		return at, true
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return "", false
+	}
+	for more := 0; more <= max(least, 16); more++ {
+		var b strings.Builder
+		generate(&b, tree, more)
+		if fits(b.String()) {
+			return b.String(), true
+		}
+	}
+	return "", false
+}
+
+// generate writes a match of the expression with more repetitions than
+// needed.
+func generate(b *strings.Builder, e *syntax.Regexp, more int) {
+	repeat := func(n int) {
+		for range n {
+			generate(b, e.Sub[0], more)
+		}
+	}
+	switch e.Op {
+	case syntax.OpLiteral:
+		b.WriteString(string(e.Rune))
+	case syntax.OpCharClass:
+		b.WriteRune(classRune(e.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.WriteByte('a')
+	case syntax.OpCapture, syntax.OpPlus:
+		if e.Op == syntax.OpPlus {
+			repeat(more)
+		}
+		repeat(1)
+	case syntax.OpStar:
+		repeat(more)
+	case syntax.OpQuest:
+		repeat(min(more, 1))
+	case syntax.OpRepeat:
+		n := e.Min + more
+		if e.Max >= 0 {
+			n = min(n, e.Max)
+		}
+		repeat(n)
+	case syntax.OpConcat:
+		for _, s := range e.Sub {
+			generate(b, s, more)
+		}
+	case syntax.OpAlternate:
+		generate(b, e.Sub[0], more)
+	}
+}
+
+// classRune prefers a letter or digit of the class to its first rune.
+func classRune(ranges []rune) rune {
+	for _, want := range "a1A" {
+		for i := 0; i+1 < len(ranges); i += 2 {
+			if ranges[i] <= want && want <= ranges[i+1] {
+				return want
+			}
+		}
+	}
+	if len(ranges) == 0 {
+		return 'a'
+	}
+	return ranges[0]
+}
