@@ -103,14 +103,16 @@ const (
 // Entry is one record of a run's journal. Key is the place in the run's code;
 // (run, key, kind) is unique.
 type Entry struct {
-	// Ord counts the entries of a run from 1 in the order of recording.
+	// Ord counts the entries of a run from 1 in the order of recording; the
+	// store sets it and never gives it twice.
 	Ord   int64
 	Key   string
 	Kind  EntryKind
 	Value json.RawMessage
 	Spent Spent
 	// Seq is the run's last event when the entry was recorded.
-	Seq  int64
+	Seq int64
+	// Time, if zero, is set by the store.
 	Time time.Time
 }
 
@@ -175,19 +177,24 @@ type State struct {
 type Journal interface {
 	// Acquire takes the lease of a run that is free (no owner, or an expired
 	// lease), raises its epoch, sets it running and returns its history. It
-	// fails with ErrLeased when another worker holds a live lease, with
-	// ErrEnded when the run is over and with ErrUnknownRun.
+	// fails with ErrLeased when a worker (this one too) holds a live lease,
+	// with ErrEnded when the run is over and with ErrUnknownRun.
 	Acquire(ctx context.Context, id, owner string, ttl time.Duration) (*History, error)
 
 	// Commit queues b and returns at once; done is called exactly once, when
 	// the batch is durable or has failed. Batches of one run are committed in
-	// the order of the calls. A batch whose epoch is not the run's fails with
-	// ErrFenced and changes nothing; it never disturbs other runs' batches.
+	// the order of the calls. A batch whose epoch is not the run's, or whose
+	// run has no owner (it was released), fails with ErrFenced and changes
+	// nothing; it never disturbs other runs' batches. The events must go on
+	// from the run's last sequence without a gap. done may be called before
+	// Commit returns and must not block.
 	Commit(b *Batch, done func(error))
 
-	// Renew extends the leases that owner holds until ttl from now and
-	// returns the runs among them that have signals with N greater than the
-	// given high-water mark of each, and those of held that it no longer owns.
+	// Renew extends the leases of the runs in held that owner still owns
+	// until ttl from now, and returns the runs among them that have signals
+	// with N greater than the given high-water mark of each, and those of
+	// held that it no longer owns. A lease that has expired and that nobody
+	// has taken is still its owner's.
 	Renew(ctx context.Context, owner string, ttl time.Duration, held map[string]int64) (signalled, lost []string, err error)
 
 	// Signals returns a run's signals with N > after, in order.

@@ -5,14 +5,23 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"dossier/event"
 	"dossier/run"
 )
 
-// Store is everything that Dossier keeps. It is safe for concurrent use.
+// Store is everything that Dossier keeps. It is safe for concurrent use. After
+// Close every call fails with ErrClosed.
+//
+// What is handed to a store (values, events, batches) must not be changed
+// afterwards, and neither must what it returns: an adapter may share memory
+// with its callers.
 type Store interface {
 	run.Journal
 	Runs
@@ -27,31 +36,46 @@ type Store interface {
 // Runs are requests being worked on and what is known of them.
 type Runs interface {
 	// Create adds a queued run, with the entries and events that a fork or an
-	// import brings along (their run and session are set to r's). Its session
-	// is made if it does not exist.
+	// import brings along (their run and session are set to r's, the entries
+	// are counted in the order given, the events are numbered from 1). A
+	// record whose status is an ended one keeps it. Its session is made if it
+	// does not exist, with the run's title; a run may have no session. It
+	// fails with ErrExists when the id is taken.
 	Create(ctx context.Context, r run.Record, entries []run.Entry, events []run.PlacedEvent) error
 	Run(ctx context.Context, id string) (run.Record, error)
-	// List returns runs, newest first.
+	// List returns runs, the last created first.
 	List(ctx context.Context, f Filter) ([]run.Record, error)
 	// Delete removes a run that no worker holds, with its journal, events and
-	// signals. A session without runs goes with its last one.
+	// signals. A session without runs goes with its last one. It fails with
+	// ErrBusy while a lease is alive.
 	Delete(ctx context.Context, id string) error
-	// Events returns up to limit durable events with Seq > after, in order.
+	// Events returns up to limit durable events with Seq > after, in order;
+	// a limit of 0 means all.
 	Events(ctx context.Context, id string, after int64, limit int) ([]run.PlacedEvent, error)
 	// Answer records the answer to a pending question: the one with the given
 	// ask key, or the oldest when ask is empty. It fails with ErrNotWaiting
-	// when nothing is asked, and with ErrAnswered when the question has
-	// another answer already; the same answer again is no error.
+	// when nothing is asked or the run is over, and with ErrAnswered when the
+	// question has another answer already; the same answer again is no error.
+	// An empty ask also means a question whose answer the run has not used
+	// yet, so that of several answers at once all but one fail.
 	Answer(ctx context.Context, id, ask, text string) error
-	// Signal records any other signal.
+	// Signal records any other signal; its N and, where zero, its time are
+	// set by the store. It fails with run.ErrEnded when the run is over.
 	Signal(ctx context.Context, id string, s run.Signal) error
-	// Asks returns the questions of a run that have no answer yet.
+	// Asks returns the questions of a run that have no answer yet, the oldest
+	// first; none when the run is over.
 	Asks(ctx context.Context, id string) ([]run.Entry, error)
 	// Reopen makes a failed, cancelled or paused run runnable again: the
 	// fault recorded for its failing step is forgotten, cancel, pause and
-	// finish signals are void, and it is queued.
+	// finish signals are void, and it is queued. It fails with run.ErrEnded
+	// when the run is done and with ErrBusy while a lease is alive; a run in
+	// any other state is left as it is.
 	Reopen(ctx context.Context, id string) error
-	// Orphans returns runs that are queued, or running with an expired lease.
+	// Orphans returns the runs without a live lease that a worker should
+	// take, the oldest first: those that are queued or running, those that
+	// wait and have an answer which they have not used or a cancel, pause or
+	// finish signal, and those that are paused and have a cancel or finish
+	// signal.
 	Orphans(ctx context.Context, now time.Time) ([]string, error)
 }
 
@@ -75,9 +99,13 @@ type Session struct {
 // runs.
 type Sessions interface {
 	Session(ctx context.Context, id string) (Session, error)
+	// SessionList returns up to limit sessions (100 when limit is 0), the one
+	// with the newest run first.
 	SessionList(ctx context.Context, limit int) ([]Session, error)
-	// Messages returns the last limit messages of a session, oldest first,
-	// leaving out those of the run named except (it may be empty).
+	// Messages returns the last limit messages of a session (all when limit
+	// is 0), oldest first, leaving out those of the run named except (it may
+	// be empty). They are in the order of the runs. A session that does not
+	// exist has none.
 	Messages(ctx context.Context, session, except string, limit int) ([]event.Message, error)
 }
 
@@ -85,12 +113,14 @@ type Sessions interface {
 type Blobs interface {
 	// PutBlob stores data and returns its name, "sha256-" and the hash in hex.
 	PutBlob(ctx context.Context, data []byte) (string, error)
+	// Blob fails with ErrNotFound when there is no body of that name.
 	Blob(ctx context.Context, name string) ([]byte, error)
 }
 
 // Settings are small values that outlive the process, such as what an
 // endpoint was found to be capable of.
 type Settings interface {
+	// Setting fails with ErrNotFound when there is no such value.
 	Setting(ctx context.Context, bucket, key string) ([]byte, error)
 	SetSetting(ctx context.Context, bucket, key string, value []byte) error
 }
@@ -99,10 +129,52 @@ type Settings interface {
 var (
 	ErrNotFound   = errors.New("not found")
 	ErrExists     = errors.New("exists already")
+	ErrSequence   = errors.New("events are out of sequence")
 	ErrNotWaiting = errors.New("the run is not waiting for an answer")
 	ErrAnswered   = errors.New("the question has another answer already")
 	ErrBusy       = errors.New("a worker is on this run")
 	ErrCorrupt    = errors.New("the database file is damaged")
 	ErrDiskFull   = errors.New("the disk is full")
 	ErrReadOnly   = errors.New("the disk or the file is read-only")
+	ErrClosed     = errors.New("the store is closed")
 )
+
+// ErrDeleted is what a worker gets that commits to a run which is gone: it
+// must stop as one that was fenced, and there is no such run.
+var ErrDeleted = fmt.Errorf("%w: %w", run.ErrFenced, run.ErrUnknownRun)
+
+// CheckSequence says whether events follow the event numbered last without a
+// gap and are all durable.
+func CheckSequence(last int64, events []run.PlacedEvent) error {
+	for i := range events {
+		e := &events[i]
+		switch want := last + 1 + int64(i); {
+		case e.Data == nil:
+			return fmt.Errorf("event at %q has no data", e.Place)
+		case e.Transient():
+			return fmt.Errorf("%w: %s at %q is transient and cannot be stored", ErrSequence, e.Kind(), e.Place)
+		case e.Seq != want:
+			return fmt.Errorf("%w: event at %q has sequence %d, want %d", ErrSequence, e.Place, e.Seq, want)
+		}
+	}
+	return nil
+}
+
+// BlobName returns the name of a body.
+func BlobName(data []byte) string {
+	sum := sha256.Sum256(data)
+	return blobPrefix + hex.EncodeToString(sum[:])
+}
+
+// ParseBlobName returns the hash that a name stands for, and false when the
+// name is not one that BlobName makes.
+func ParseBlobName(name string) ([]byte, bool) {
+	digits, ok := strings.CutPrefix(name, blobPrefix)
+	if !ok || len(digits) != 2*sha256.Size {
+		return nil, false
+	}
+	sum, err := hex.DecodeString(digits)
+	return sum, err == nil && hex.EncodeToString(sum) == digits
+}
+
+const blobPrefix = "sha256-"

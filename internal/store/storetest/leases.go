@@ -1,0 +1,233 @@
+package storetest
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"dossier/internal/store"
+	"dossier/run"
+)
+
+var leaseTests = []test{
+	{"a lease has an owner, an epoch and an end", func(f *fixture) {
+		f.create("r1", "s1")
+		f.clock.Advance(time.Minute)
+		h, err := f.store.Acquire(f.ctx, "r1", "worker", ttl)
+		f.ok(err)
+		r := h.Record
+		if r.Epoch != 1 || r.Owner != "worker" || !r.LeaseUntil.Equal(f.clock.Now().Add(ttl)) || r.Status != run.Running || !r.Updated.Equal(f.clock.Now()) {
+			f.Fatalf("record: %+v", r)
+		}
+		if !reflect.DeepEqual(r, f.record("r1")) {
+			f.Fatal("the history's record is another than the run's")
+		}
+		if _, err := f.store.Acquire(f.ctx, "r1", "", ttl); err == nil {
+			f.Fatal("a lease without an owner")
+		}
+	}},
+	{"a live lease keeps others off", func(f *fixture) {
+		f.start("r1")
+		f.clock.Advance(ttl - time.Millisecond)
+		for _, owner := range []string{"other", "worker"} {
+			_, err := f.store.Acquire(f.ctx, "r1", owner, ttl)
+			f.is(err, run.ErrLeased)
+		}
+		f.clock.Advance(time.Millisecond)
+		if epoch := f.acquire("r1", "other"); epoch != 2 {
+			f.Fatalf("epoch %d", epoch)
+		}
+	}},
+	{"a released lease is free", func(f *fixture) {
+		epoch := f.start("r1")
+		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, State: &run.State{Status: run.Waiting}, Release: true}))
+		if again := f.acquire("r1", "other"); again != epoch+1 {
+			f.Fatalf("epoch %d after %d", again, epoch)
+		}
+		if r := f.record("r1"); r.Status != run.Running {
+			f.Fatalf("status %s", r.Status)
+		}
+	}},
+	{"an ended run cannot be taken", func(f *fixture) {
+		for _, status := range []run.Status{run.Done, run.Failed, run.Cancelled} {
+			id := string(status)
+			epoch := f.start(id)
+			f.ok(f.commit(run.Batch{Run: id, Epoch: epoch, State: &run.State{Status: status}, Release: true}))
+			_, err := f.store.Acquire(f.ctx, id, "other", ttl)
+			f.is(err, run.ErrEnded)
+		}
+	}},
+	{"taking a run gives its history", func(f *fixture) {
+		epoch := f.start("r1")
+		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Entries: []run.Entry{step("a", `1`), step("b", `2`)}, Events: notes(1, 3), Release: true}))
+		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalSteer, Text: "left", Time: at}))
+		h, err := f.store.Acquire(f.ctx, "r1", "other", ttl)
+		f.ok(err)
+		if len(h.Entries) != 2 || h.Entries[1].Key != "b" || len(h.Places) != 3 || h.Places["place/2"] != 2 ||
+			!reflect.DeepEqual(h.Signals, []run.Signal{{N: 1, Kind: run.SignalSteer, Text: "left", Time: at}}) {
+			f.Fatalf("history: %+v", h)
+		}
+		if !reflect.DeepEqual(h, f.history("r1")) {
+			f.Fatal("History reads another history")
+		}
+	}},
+	{"renewing keeps a lease", func(f *fixture) {
+		f.start("r1")
+		f.start("r2")
+		f.clock.Advance(ttl / 2)
+		signalled, lost, err := f.store.Renew(f.ctx, "worker", ttl, map[string]int64{"r1": 0})
+		f.ok(err)
+		if len(signalled)+len(lost) != 0 {
+			f.Fatalf("signalled %v, lost %v", signalled, lost)
+		}
+		if r := f.record("r1"); !r.LeaseUntil.Equal(f.clock.Now().Add(ttl)) {
+			f.Fatalf("lease until %v", r.LeaseUntil)
+		}
+		f.clock.Advance(ttl / 2)
+		_, err = f.store.Acquire(f.ctx, "r1", "other", ttl)
+		f.is(err, run.ErrLeased)
+		f.acquire("r2", "other") // was not named, so its lease ran out
+	}},
+	{"renewing tells which leases are lost", func(f *fixture) {
+		held := map[string]int64{}
+		for i := range 6 {
+			id := fmt.Sprint("r", i)
+			f.start(id)
+			held[id] = 0
+		}
+		f.ok(f.commit(run.Batch{Run: "r0", Epoch: 1, Release: true}))
+		f.clock.Advance(ttl)
+		f.acquire("r1", "other")
+		f.ok(f.store.Delete(f.ctx, "r2"))
+		held["never"] = 0
+		signalled, lost, err := f.store.Renew(f.ctx, "worker", ttl, held)
+		f.ok(err)
+		if len(signalled) != 0 || !reflect.DeepEqual(lost, []string{"never", "r0", "r1", "r2"}) {
+			f.Fatalf("signalled %v, lost %v", signalled, lost)
+		}
+		if r := f.record("r1"); r.Owner != "other" || !r.LeaseUntil.Equal(f.clock.Now().Add(ttl)) {
+			f.Fatalf("another's lease was touched: %+v", r)
+		}
+		_, err = f.store.Acquire(f.ctx, "r3", "other", ttl) // expired, but renewed before anybody took it
+		f.is(err, run.ErrLeased)
+	}},
+	{"renewing tells which runs are signalled", func(f *fixture) {
+		f.start("r1")
+		f.start("r2")
+		f.start("r3")
+		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalSteer, Text: "1"}))
+		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalSteer, Text: "2"}))
+		f.ok(f.store.Signal(f.ctx, "r2", run.Signal{Kind: run.SignalCancel}))
+		renew := func(held map[string]int64, want ...string) {
+			f.Helper()
+			signalled, lost, err := f.store.Renew(f.ctx, "worker", ttl, held)
+			f.ok(err)
+			if !reflect.DeepEqual(signalled, want) || len(lost) != 0 {
+				f.Fatalf("signalled %v, lost %v, want %v", signalled, lost, want)
+			}
+		}
+		renew(map[string]int64{"r1": 0, "r2": 0, "r3": 0}, "r1", "r2")
+		renew(map[string]int64{"r1": 1, "r2": 1, "r3": 0}, "r1")
+		renew(map[string]int64{"r1": 2, "r2": 1, "r3": 0})
+		renew(nil)
+	}},
+	{"orphans are the runs that want a worker", func(f *fixture) {
+		orphans := func(want ...string) {
+			f.Helper()
+			got, err := f.store.Orphans(f.ctx, f.clock.Now())
+			f.ok(err)
+			if !reflect.DeepEqual(got, want) {
+				f.Fatalf("got %v, want %v", got, want)
+			}
+		}
+		release := func(id string, status run.Status, entries ...run.Entry) {
+			f.Helper()
+			f.ok(f.commit(run.Batch{Run: id, Epoch: f.start(id), Entries: entries, State: &run.State{Status: status}, Release: true}))
+		}
+		f.create("queued", "")
+		f.start("running")
+		release("done", run.Done)
+		release("paused", run.Paused)
+		release("waiting", run.Waiting, entry(run.EntryAsk, "q", `"?"`))
+		orphans("queued")
+		f.clock.Advance(ttl)
+		orphans("queued", "running")
+		f.acquire("queued", "worker")
+		orphans("running")
+
+		f.ok(f.store.Answer(f.ctx, "waiting", "q", "yes"))
+		f.ok(f.store.Signal(f.ctx, "paused", run.Signal{Kind: run.SignalSteer, Text: "x"}))
+		orphans("running", "waiting")
+		f.ok(f.store.Signal(f.ctx, "paused", run.Signal{Kind: run.SignalCancel}))
+		orphans("running", "paused", "waiting")
+
+		epoch := f.acquire("waiting", "worker")
+		orphans("running", "paused")
+		f.ok(f.commit(run.Batch{Run: "waiting", Epoch: epoch, Entries: []run.Entry{entry(run.EntryAnswer, "q", `"yes"`), entry(run.EntryAsk, "q2", `"?"`)},
+			State: &run.State{Status: run.Waiting}, Release: true}))
+		orphans("running", "paused") // it has used that answer and waits for the next
+		f.ok(f.store.Signal(f.ctx, "waiting", run.Signal{Kind: run.SignalFinish}))
+		orphans("running", "paused", "waiting")
+	}},
+	{"a failed run can be reopened", func(f *fixture) {
+		epoch := f.start("r1")
+		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalSteer, Text: "keep"}))
+		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalPause}))
+		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalFinish}))
+		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalCancel}))
+		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Events: notes(1, 1), Entries: []run.Entry{
+			step("a", `1`), entry(run.EntryFault, "handled", `{}`), step("b", `2`), step("bad", `3`), entry(run.EntryFault, "bad", `{}`),
+		}, State: &run.State{Status: run.Failed, Failure: &run.Failure{Code: "c", Message: "m", Step: "bad"}}}))
+		f.is(f.store.Reopen(f.ctx, "r1"), store.ErrBusy)
+		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Release: true}))
+		f.ok(f.store.Reopen(f.ctx, "r1"))
+		h := f.history("r1")
+		if r := h.Record; r.Status != run.Queued || r.Failure != nil || r.Owner != "" || r.LastSeq != 1 {
+			f.Fatalf("record: %+v", r)
+		}
+		var keys []string
+		for _, e := range h.Entries {
+			keys = append(keys, string(e.Kind)+" "+e.Key)
+		}
+		if !reflect.DeepEqual(keys, []string{"step a", "fault handled", "step b", "step bad"}) {
+			f.Fatalf("entries: %v", keys)
+		}
+		if len(h.Signals) != 1 || h.Signals[0].Text != "keep" {
+			f.Fatalf("signals: %+v", h.Signals)
+		}
+		epoch = f.acquire("r1", "worker")
+		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalSteer, Text: "new"}))
+		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Entries: []run.Entry{entry(run.EntryFault, "bad", `{}`)}}))
+		h = f.history("r1")
+		if last := h.Entries[len(h.Entries)-1]; last.Ord != 6 || h.Signals[1].N != 5 {
+			f.Fatalf("numbers were used again: entry %d, signal %d", last.Ord, h.Signals[1].N)
+		}
+	}},
+	{"which runs can be reopened", func(f *fixture) {
+		for _, c := range []struct {
+			status, want run.Status
+			err          error
+		}{
+			{run.Cancelled, run.Queued, nil},
+			{run.Failed, run.Queued, nil},
+			{run.Paused, run.Queued, nil},
+			{run.Waiting, run.Waiting, nil},
+			{run.Done, run.Done, run.ErrEnded},
+		} {
+			id := string(c.status)
+			f.ok(f.commit(run.Batch{Run: id, Epoch: f.start(id), State: &run.State{Status: c.status}, Release: true}))
+			if err := f.store.Reopen(f.ctx, id); c.err == nil {
+				f.ok(err)
+			} else {
+				f.is(err, c.err)
+			}
+			if r := f.record(id); r.Status != c.want {
+				f.Fatalf("%s became %s, want %s", c.status, r.Status, c.want)
+			}
+		}
+		f.create("queued", "")
+		f.ok(f.store.Reopen(f.ctx, "queued"))
+		f.start("running")
+		f.is(f.store.Reopen(f.ctx, "running"), store.ErrBusy)
+	}},
+}
