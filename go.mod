@@ -3,6 +3,11 @@ module dossier
 go 1.26.0
 
 require github.com/google/jsonschema-go v0.4.3
-require pgregory.net/rapid v1.3.0 // indirect
+
+require (
+	github.com/alecthomas/kong v1.16.1 // indirect
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	pgregory.net/rapid v1.3.0
+)
+
 require gopkg.in/yaml.v3 v3.0.1
-require pgregory.net/rapid v1.3.0
