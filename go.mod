@@ -11,3 +11,7 @@ require (
 )
 
 require gopkg.in/yaml.v3 v3.0.1
+require (
+	github.com/google/jsonschema-go v0.4.3
+	pgregory.net/rapid v1.3.0
+)
