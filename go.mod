@@ -15,3 +15,4 @@ require (
 	github.com/google/jsonschema-go v0.4.3
 	pgregory.net/rapid v1.3.0
 )
+require go.yaml.in/yaml/v3 v3.0.4

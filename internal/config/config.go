@@ -1,0 +1,128 @@
+package config
+
+import "time"
+
+// Config is every setting. The zero value has no defaults: use Load.
+type Config struct {
+	Models     Models     `key:"models" help:"Language models by role; a role inherits from default what it does not set."`
+	Chat       Chat       `key:"chat" help:"Conversation without sources."`
+	Structured Structured `key:"structured" help:"Replies that have to follow a schema."`
+	Limits     Limits     `key:"limits" help:"Budget of one run; 0 means no limit. At a limit the run ends with what it has."`
+	Governor   Governor   `key:"governor" help:"Calls to one model endpoint."`
+	Log        Log        `key:"log" help:"The log file and its level."`
+	Server     Server     `key:"server" help:"The HTTP server of dossier serve."`
+
+	DataDir string `key:"data_dir" kind:"path" flag:"data-dir" default:"${XDG_DATA_HOME:-~/.local/share}/dossier" help:"Directory of the database and of stored pages."`
+	Lang    string `key:"lang" flag:"lang" enum:"auto,ru,en,zh" default:"auto" help:"Language of messages; auto follows the question."`
+	Workers int    `key:"workers" flag:"workers" default:"0" min:"0" max:"4096" help:"Runs worked on at the same time; 0 is four for each processor."`
+
+	Execution Execution `key:"execution" help:"Limits of an agent's loop."`
+	Search    Search    `key:"search" help:"Web search."`
+	Prompts   Prompts   `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
+	MCP       Tree      `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
+	Tools     Tree      `key:"tools" help:"Arguments of tools by name: {tool: {any: value}}."`
+	Agents    Tree      `key:"agents" help:"Agent definitions by name: {agent: {base_class, llm, execution, prompts, mcp, tools}}."`
+
+	st *state
+}
+
+// Chat is the chat mode.
+type Chat struct {
+	HistoryLimit int `key:"history_limit" env:"CHAT_HISTORY_LIMIT" default:"20" min:"0" max:"1000" help:"How many earlier messages the model sees."`
+}
+
+// Structured is about replies that have to follow a schema.
+type Structured struct {
+	MaxRetries int `key:"max_retries" alias:"max_structured_output_retries" default:"3" min:"0" max:"20" help:"How often a reply that breaks its schema is asked for again."`
+}
+
+// Limits is the budget of one run; 0 is no limit.
+type Limits struct {
+	Tokens   int64         `key:"tokens" flag:"max-tokens" default:"0" min:"0" help:"Tokens in and out."`
+	Cost     float64       `key:"cost" flag:"max-cost" default:"0" min:"0" help:"Money, in the currency of the models' prices."`
+	Time     time.Duration `key:"time" flag:"max-time" default:"0s" min:"0s" help:"Working time, without the time spent waiting for an answer."`
+	Searches int           `key:"searches" flag:"max-searches" default:"0" min:"0" help:"Search queries."`
+	Pages    int           `key:"pages" flag:"max-pages" default:"0" min:"0" help:"Pages read."`
+}
+
+// Governor bounds the calls to one endpoint.
+type Governor struct {
+	MaxConcurrency   int           `key:"max_concurrency" default:"64" min:"1" max:"10000" help:"Most calls at once; the working number is found below it."`
+	FirstByteTimeout time.Duration `key:"first_byte_timeout" default:"30s" min:"100ms" max:"1h" help:"How long to wait for the first byte of a reply."`
+	IdleTimeout      time.Duration `key:"idle_timeout" default:"60s" min:"100ms" max:"1h" help:"How long a started reply may stall."`
+	Retries          int           `key:"retries" default:"3" min:"0" max:"20" help:"How often a failed call is repeated."`
+}
+
+// Log is where and how much is logged.
+type Log struct {
+	Level   string `key:"level" flag:"log-level" enum:"debug,info,warn,error,critical" default:"info" help:"Least severe level that is written."`
+	File    string `key:"file" flag:"log-file" kind:"path" help:"Log file; empty is dossier.log in data_dir."`
+	Verbose bool   `key:"verbose" flag:"verbose" default:"false" help:"Also write the payloads of model calls, at level debug."`
+}
+
+// Server is the HTTP server.
+type Server struct {
+	Addr  string `key:"addr" flag:"addr" default:"127.0.0.1:8010" help:"Address to listen on."`
+	Token Secret `key:"token" example:"DOSSIER_SERVER_TOKEN" help:"Token that clients must present; needed to listen beyond this machine."`
+}
+
+// Execution bounds an agent's loop.
+type Execution struct {
+	MaxIterations      int    `key:"max_iterations" alias:"execution_max_steps" default:"10" min:"1" max:"1000" help:"Rounds before the agent has to answer."`
+	MaxClarifications  int    `key:"max_clarifications" default:"3" min:"0" max:"100" help:"Questions that the agent may ask the user."`
+	MCPContextLimit    int    `key:"mcp_context_limit" default:"15000" min:"0" help:"Characters of an MCP tool's result that the model sees."`
+	StreamingGenerator string `key:"streaming_generator" enum:"openai,open_webui" default:"openai" help:"Form of the OpenAI stream."`
+	LogsDir            string `key:"logs_dir" kind:"path" default:"logs" help:"Directory of agents' JSON logs; empty writes none."`
+	ReportsDir         string `key:"reports_dir" kind:"path" default:"reports" help:"Directory of reports; empty writes none."`
+}
+
+// Search is web search.
+type Search struct {
+	TavilyAPIKey     Secret `key:"tavily_api_key" env:"TAVILY_API_KEY" example:"TAVILY_API_KEY" help:"Key of Tavily."`
+	TavilyAPIBaseURL URL    `key:"tavily_api_base_url" default:"https://api.tavily.com" help:"Address of Tavily."`
+	MaxSearches      int    `key:"max_searches" alias:"execution_max_searches" default:"4" min:"0" max:"1000" help:"Searches of one agent before the tool is taken away."`
+	MaxResults       int    `key:"max_results" default:"10" min:"1" max:"100" help:"Results of one search."`
+	MaxPages         int    `key:"max_pages" default:"5" min:"0" max:"100" help:"Pages read after one search."`
+	ContentLimit     int    `key:"content_limit" default:"3500" min:"0" help:"Characters of a page that the model sees."`
+}
+
+// Prompts replace the built-in ones. {available_tools} and {current_date} are filled in.
+type Prompts struct {
+	SystemPromptFile          string `key:"system_prompt_file" kind:"path" help:"File of the system prompt."`
+	SystemPromptStr           string `key:"system_prompt_str" help:"Text of the system prompt."`
+	InitialUserRequestFile    string `key:"initial_user_request_file" kind:"path" help:"File of the first user message."`
+	InitialUserRequestStr     string `key:"initial_user_request_str" help:"Text of the first user message."`
+	ClarificationResponseFile string `key:"clarification_response_file" kind:"path" help:"File of the message that carries a clarification."`
+	ClarificationResponseStr  string `key:"clarification_response_str" help:"Text of the message that carries a clarification."`
+}
+
+// Models is an endpoint for each role. The fields hold what was said for the
+// role itself; Config.Model tells what a call has to use.
+type Models struct {
+	Default    Endpoint `key:"default" section:"llm" alias:"model=default_model" default:"max_tokens=8000,temperature=0.4" flag:"provider=provider,model=model,base_url=base-url" help:"Whatever has no model of its own."`
+	Chat       Endpoint `key:"chat" alias:"model=chat_model,max_tokens=chat_model_max_tokens,max_tokens=chat_max_tokens" default:"max_tokens=16384" help:"Conversation."`
+	Summarizer Endpoint `key:"summarizer" alias:"model=search_summarization_model" help:"Query rewriting and summaries of pages."`
+	Planner    Endpoint `key:"planner" help:"Plans and supervision."`
+	Researcher Endpoint `key:"researcher" help:"Researching agents."`
+	Writer     Endpoint `key:"writer" help:"Reports."`
+	Verifier   Endpoint `key:"verifier" help:"Checks of claims against passages."`
+	Embeddings Endpoint `key:"embeddings" alias:"model=default_embedding_model" help:"Vectors of texts; never inherits the name of the model."`
+}
+
+// Endpoint is one model behind one address. What is empty is inherited.
+type Endpoint struct {
+	Provider      Provider `key:"provider" example:"auto" help:"openai, openai-compatible, anthropic, gigachat, aliyun, ollama, lmstudio, openrouter, deepseek, vllm or test; auto finds out from the address and the keys at hand."`
+	BaseURL       URL      `key:"base_url" help:"Address of the API; empty is the provider's own."`
+	APIKey        Secret   `key:"api_key" example:"OPENAI_API_KEY" help:"Name of the variable that holds the key, ${VAR}, or the key itself; empty is the provider's usual variable."`
+	Model         string   `key:"model" help:"Name of the model; empty is the provider's default."`
+	Temperature   *float64 `key:"temperature" min:"0" max:"2" help:"Randomness."`
+	MaxTokens     int      `key:"max_tokens" min:"0" max:"10000000" help:"Longest reply, in tokens."`
+	Proxy         URL      `key:"proxy" help:"HTTP or SOCKS5 proxy."`
+	CAFile        string   `key:"ca_file" kind:"path" help:"PEM file of further certificate authorities."`
+	Scope         string   `key:"scope" help:"GigaChat: GIGACHAT_API_PERS, GIGACHAT_API_B2B or GIGACHAT_API_CORP."`
+	AuthURL       URL      `key:"auth_url" help:"GigaChat: where tokens are issued."`
+	ContextWindow int      `key:"context_window" min:"0" max:"100000000" help:"Tokens that the model can hold; 0 is unknown."`
+	PriceInput    float64  `key:"price_input" min:"0" help:"Price of a million tokens in."`
+	PriceOutput   float64  `key:"price_output" min:"0" help:"Price of a million tokens out."`
+	Extra         Tree     `key:"extra" help:"Further parameters, passed to the API as they are."`
+}
