@@ -24,28 +24,29 @@ func Catalogue(code Code) Code {
 	return English
 }
 
-// ForAnswer returns the language in which to answer text: the language it is
-// written in where that is clear. For a text without letters, or one short and
-// ambiguous such as a lone name, it is the likeliest of fallback and the
-// languages with a catalogue, or fallback itself where text speaks for none;
-// fallback is the reader's locale, and an empty one means English.
+// ForAnswer returns the language in which to answer text, for a reader whose
+// locale is fallback (English when empty): the language text is written in,
+// where words that several languages share count for the reader's locale and
+// for the languages with a catalogue. A text without letters, or one that may
+// be in any of many languages such as a lone name, is answered in fallback.
 func ForAnswer(text string, fallback Code) Code {
 	if fallback == "" || fallback == Unknown {
 		fallback = English
 	}
 	guesses := DetectAll(text)
-	switch {
-	case len(guesses) == 0 || guesses[0].Code == Unknown:
-		return fallback
-	case guesses[0].Prob >= 0.6:
-		return guesses[0].Code
-	}
-	for _, g := range guesses {
-		if g.Prob >= 0.05 && (g.Code == fallback || slices.Contains(Locales, g.Code)) {
-			return g.Code
+	for i, g := range guesses {
+		switch {
+		case g.Code == fallback:
+			guesses[i].Prob *= 10
+		case slices.Contains(Locales, g.Code):
+			guesses[i].Prob *= 3
 		}
 	}
-	return fallback
+	rank(guesses)
+	if len(guesses) == 0 || guesses[0].Prob < 0.5 || guesses[0].Code == Unknown {
+		return fallback
+	}
+	return guesses[0].Code
 }
 
 // Text returns the message key in the language code, or in English where code

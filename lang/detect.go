@@ -1,7 +1,10 @@
 package lang
 
 import (
+	"cmp"
 	_ "embed"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -106,48 +109,63 @@ func rank(guesses []Guess) {
 //go:embed detect.table
 var table string
 
-// models returns the models by script; the first call checks the table, which
-// stays where the linker put it.
-var models = sync.OnceValue(func() map[script]*ngram.Model {
+// A model is an n-gram model with what detection adds to it.
+type model struct {
+	*ngram.Model
+	prior []float64 // logarithms
+	index int       // in evidence.sums
+}
+
+// models holds the models by script, nil for scripts without one. The first
+// call checks the table, which stays where the linker put it.
+var models = sync.OnceValue(func() *[scripts]*model {
 	list, err := ngram.Open(table)
-	if err != nil {
-		panic("lang: " + err.Error()) // the embedded file is broken: a build error
+	if err != nil || len(list) > maxModels {
+		panic(fmt.Sprintf("lang: %d models: %v", len(list), err)) // the embedded file is broken: a build error
 	}
 	byName := map[string]script{"Latin": latin, "Cyrillic": cyrillic, "Arabic": arabic}
-	out := make(map[script]*ngram.Model, len(list))
-	for _, m := range list {
-		out[byName[m.Script]] = m
+	out := new([scripts]*model)
+	for i, m := range list {
+		logs := make([]float64, len(m.Langs))
+		for l, code := range m.Langs {
+			logs[l] = math.Log(cmp.Or(prior[Code(code)], 1))
+		}
+		out[byName[m.Script]] = &model{m, logs, i}
 	}
 	return out
 })
+
+// maxModels bounds the models of the table.
+const maxModels = 3
 
 // evidence is what one pass over a text gathers.
 type evidence struct {
 	weight    [scripts]float64 // words of the script, as scriptWeight counts them
 	letters   [scripts]int
-	sums      [3]ngram.Vector
+	sums      [maxModels]ngram.Vector
 	words     int
 	japanese  int // Han characters that only Japanese writes
 	particles int // and that only Chinese writes
 }
 
-// modelled lists the scripts with a model; evidence.sums is in this order.
-var modelled = [3]script{latin, cyrillic, arabic}
-
 func (e *evidence) read(text string) {
 	var word [maxWord]rune
 	var features [6 * maxWord]uint64
-	total := 0
+	total, inside := 0, false // inside: the token at hand is known to be no address
 	for len(text) > 0 && total < maxLetters {
 		r, size := utf8.DecodeRuneInString(text)
 		s := scriptOf(r)
 		if s == none {
+			inside = inside && !unicode.IsSpace(r)
 			text = text[size:]
 			continue
 		}
-		if n := skipAddress(text); n > 0 {
-			text = text[n:]
-			continue
+		if !inside {
+			if n := addressLen(text); n > 0 {
+				text = text[n:]
+				continue
+			}
+			inside = true
 		}
 		// One word: a run of letters of one script.
 		n, upper, at := 0, 0, 0
@@ -167,6 +185,7 @@ func (e *evidence) read(text string) {
 			n++
 			at += size
 		}
+		inside = inside && s == latin
 		e.add(s, word[:n], upper, features[:0])
 		total += n
 		text = text[at:]
@@ -188,9 +207,7 @@ func (e *evidence) add(s script, word []rune, upper int, features []uint64) {
 			}
 		}
 	}
-	for i, ms := range modelled {
-		if ms == s {
-			models()[s].Add(&e.sums[i], ngram.Append(features, word))
-		}
+	if m := models()[s]; m != nil {
+		m.Add(&e.sums[m.index], ngram.Append(features, word))
 	}
 }

@@ -37,6 +37,8 @@ func TestDetect(t *testing.T) {
 		{Chinese, "Kubernetes 是什么？"},
 		{Chinese, "iPhone 15 和 Samsung Galaxy 哪个好"},
 		{Chinese, "「ありがとう」是什么意思？"},
+		{Chinese, "看https://example.com/some/long/english/path/here，这个怎么样"},
+		{Russian, "напиши на someone.long.name@example.com письмо"},
 		// Other languages.
 		{"uk", "як працюють теплові насоси взимку"},
 		{"be", "як працуюць цеплавыя помпы зімой"},
@@ -113,6 +115,8 @@ func TestForAnswer(t *testing.T) {
 		{"why is the sky blue", Russian, English},
 		{"天空为什么是蓝色的", English, Chinese},
 		{"warum ist der Himmel blau", Russian, "de"},
+		{"сравни React и Vue", Russian, Russian}, // as good Bulgarian as Russian
+		{"сравни React и Vue", "bg", "bg"},
 		{"42", Russian, Russian},
 		{"", "", English},
 		{"?!", Unknown, English},

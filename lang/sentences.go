@@ -101,8 +101,8 @@ func endsHere(text string, at, end, line int) bool {
 	first, _ := utf8.DecodeRuneInString(text[at:])
 	marks, rest := text[at:end], text[end:]
 	next, _ := utf8.DecodeRuneInString(rest)
-	if rest == "" || next == '\n' {
-		return rest == "" || first != '.' || !abbreviates(text[:at], "")
+	if rest == "" {
+		return true
 	}
 	if strings.ContainsFunc(marks, full) {
 		return !(strings.ContainsFunc(marks, closer) && speechFollows(rest))
@@ -118,7 +118,7 @@ func endsHere(text string, at, end, line int) bool {
 	if first != '.' || len(marks) > 1 && marks[1] == '.' {
 		return true
 	}
-	if line >= 0 && numbering(text[line:at]) {
+	if line >= 0 && at-line < 16 && numbering(text[line:at]) {
 		return false
 	}
 	return !abbreviates(text[:at], rest)

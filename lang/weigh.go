@@ -4,8 +4,6 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
-
-	"dossier/lang/internal/ngram"
 )
 
 // prior is how much more often than the rest a language is expected, from its
@@ -71,19 +69,32 @@ func functionWord(word []rune) bool {
 	return functionWords[string(buf[:len(word)])]
 }
 
-// skipAddress returns the length of the URL, mail address, mention or path
-// that text begins with, and 0 when it begins with a word.
-func skipAddress(text string) int {
-	n := strings.IndexAny(text, " \t\r\n<>\"|，。（）「」")
-	if n < 0 {
-		n = len(text)
+// cjkByte is the first byte of U+3000, where CJK begins, in UTF-8.
+const cjkByte = 0xe3
+
+// addressLen returns the length of the URL or mail address that text begins
+// with, and 0 when it begins with a word. CJK text needs no space before or
+// after an address.
+func addressLen(text string) int {
+	if text[0] >= utf8.RuneSelf {
+		return 0
 	}
-	token := text[:n]
-	if strings.Contains(token, "://") || strings.HasPrefix(token, "www.") {
-		return n
+	end, address := len(text), false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c <= ' ' || c == '<' || c == '>' || c == '"' || c == '|' || c >= cjkByte:
+			end = i
+		case c == ':' && strings.HasPrefix(text[i:], "://"), c == '@' && i > 0:
+			address = true
+			continue
+		default:
+			continue
+		}
+		break
 	}
-	if at := strings.IndexByte(token, '@'); at > 0 && strings.IndexByte(token[at:], '.') > 0 {
-		return n
+	token := text[:end]
+	if address || strings.HasPrefix(token, "www.") {
+		return end
 	}
 	return 0
 }
@@ -133,12 +144,10 @@ func (e *evidence) model(s script, share float64, guess func(Code, float64)) {
 	m := models()[s]
 	var logits [64]float64
 	scores := logits[:len(m.Langs)]
-	m.Logits(scores, e.vector(s))
+	m.Logits(scores, &e.sums[m.index])
 	top := math.Inf(-1)
-	for i, l := range m.Langs {
-		if p := prior[Code(l)]; p > 0 {
-			scores[i] += math.Log(p)
-		}
+	for i, p := range m.prior {
+		scores[i] += p
 		top = max(top, scores[i])
 	}
 	var sum float64
@@ -149,13 +158,4 @@ func (e *evidence) model(s script, share float64, guess func(Code, float64)) {
 	for i, l := range m.Langs {
 		guess(Code(l), share*scores[i]/sum)
 	}
-}
-
-func (e *evidence) vector(s script) *ngram.Vector {
-	for i, ms := range modelled {
-		if ms == s {
-			return &e.sums[i]
-		}
-	}
-	return new(ngram.Vector)
 }
