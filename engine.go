@@ -52,9 +52,9 @@ type Engine struct {
 // Request is what a run is asked to do.
 type Request struct {
 	// Mode of the run; empty means chat.
-	Mode string
+	Mode string `json:"mode,omitempty"`
 	// Session to continue; empty starts a new one.
-	Session string
+	Session string `json:"session,omitempty"`
 	mode.Request
 }
 

@@ -11,8 +11,10 @@ require (
 )
 
 require gopkg.in/yaml.v3 v3.0.1
-require (
-	github.com/google/jsonschema-go v0.4.3
-	pgregory.net/rapid v1.3.0
-)
+
 require go.yaml.in/yaml/v3 v3.0.4
+
+require (
+	golang.org/x/sys v0.47.0 // indirect
+	golang.org/x/term v0.45.0 // indirect
+)
