@@ -17,3 +17,8 @@ require (
 )
 
 require golang.org/x/sys v0.47.0 // indirect
+require (
+	github.com/google/jsonschema-go v0.4.3
+	go.yaml.in/yaml/v3 v3.0.4
+	pgregory.net/rapid v1.3.0
+)

@@ -50,8 +50,11 @@ func abbreviates(before, rest string) bool {
 		return letterAbbreviates(word, lower, ahead, next)
 	}
 	if leading[lower] {
-		// "No." and "St." and their like, but not at the end of the text.
-		return next != 0
+		// After a number it is a unit or a count: 5 см., 300 стр.
+		number, _ := utf8.DecodeLastRuneInString(strings.TrimRight(ahead, " \u00a0"))
+		first, _ := utf8.DecodeRuneInString(lower)
+		unit := unicode.IsDigit(number) && unicode.Is(unicode.Cyrillic, first)
+		return next != 0 && !(unit && unicode.IsUpper(next))
 	}
 	if trailing[lower] {
 		return unicode.IsDigit(next)

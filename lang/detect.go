@@ -34,15 +34,20 @@ type Guess struct {
 
 // maxLetters bounds how much of a text is read: beyond it the answer no longer
 // changes.
-const maxLetters = 4000
+const maxLetters = 2000
 
 // maxWord bounds the letters of one word; longer runs are noise or a script
 // without spaces.
 const maxWord = 40
 
+// firstMark is the first combining mark in Unicode.
+const firstMark = 0x300
+
 // Detect returns the most probable language of text, and Unknown only when
-// text has no letters. Chinese is one language in both of its scripts. It
-// reads the first few thousand letters.
+// text has no letters of a script it knows. Chinese is one language in both of
+// its scripts; Serbo-Croatian is "sr" in Cyrillic and "hr" in Latin letters,
+// Malay is "id". Detect reads the first two thousand letters, and leaves out
+// addresses of pages and mail.
 func Detect(text string) Code {
 	var e evidence
 	e.read(text)
@@ -171,10 +176,11 @@ func (e *evidence) read(text string) {
 		n, upper, at := 0, 0, 0
 		for at < len(text) {
 			r, size := utf8.DecodeRuneInString(text[at:])
-			if rs := scriptOf(r); rs != s && !(n > 0 && unicode.IsMark(r)) {
-				break
+			if r >= firstMark && unicode.IsMark(r) {
+				at += size // vowel points, and accents that were not composed
+				continue
 			}
-			if n == maxWord {
+			if scriptOf(r) != s || n == maxWord {
 				break
 			}
 			l := unicode.ToLower(r)

@@ -187,6 +187,9 @@ func lineEnds(line, rest string) bool {
 	if strings.ContainsRune(",;、，；-–—(", last) {
 		return false
 	}
+	if before, ok := strings.CutSuffix(line, "."); ok && abbreviates(before, next) {
+		return false
+	}
 	first := firstLetter(next)
 	return unicode.IsUpper(first) || ideographic(first) || unicode.IsDigit(first)
 }

@@ -50,7 +50,9 @@ func TestSentences(t *testing.T) {
 		"The U.S. economy grew by 2.5%. |Inflation fell.",
 		"Acme Inc. was sold. |Acme Inc. |It was big.",
 		"Version 1.2.3 is out (see the notes). |Update now.",
+		"Then Dr.\nSmith came. |He left.\n\n|Who knows?",
 		// Russian
+		"Длина 5 см. |Ширина, см. рис. 2, меньше. |В книге 300 стр. |Она тонкая.",
 		"Это, т. е. первое, верно. |А это нет.",
 		"Яблоки, груши и т. д. |Они дешёвые.",
 		"Яблоки, груши и т.д. и т.п. лежат. |Они дешёвые.",

@@ -45,6 +45,8 @@ func scriptWeight(s script, word []rune, upper int, first bool) float64 {
 	switch {
 	case s.wordless():
 		return 0.7 * float64(len(word))
+	case s == greek && len(word) == 1:
+		return 0.1 // a symbol: α, β, π
 	case s != latin:
 		return 1
 	case functionWord(word):

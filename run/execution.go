@@ -24,6 +24,7 @@ type execution struct {
 	journal Journal           // nil in a replay
 	publish func(event.Event) // never nil
 	dirty   func(*execution)  // tells the flusher that something is buffered
+	commits *sync.Pool        // of *commit
 	cancel  context.CancelCauseFunc
 	ctx     context.Context
 
@@ -316,19 +317,18 @@ type commit struct {
 	done   func(error)
 }
 
-var commits = sync.Pool{New: func() any {
-	c := &commit{result: make(chan error, 1)}
-	c.done = func(err error) {
-		if err == nil {
-			c.exec.publishAll(c.b.Events)
-		}
-		c.result <- err
-	}
-	return c
-}}
-
+// newCommit takes a commit from the worker's pool.
 func newCommit(e *execution) *commit {
-	c := commits.Get().(*commit)
+	c, _ := e.commits.Get().(*commit)
+	if c == nil {
+		c = &commit{result: make(chan error, 1)}
+		c.done = func(err error) {
+			if err == nil {
+				c.exec.publishAll(c.b.Events)
+			}
+			c.result <- err
+		}
+	}
 	c.b, c.exec = Batch{}, e
 	return c
 }
@@ -336,7 +336,8 @@ func newCommit(e *execution) *commit {
 // wait returns the batch's fate and gives c back.
 func (c *commit) wait() error {
 	err := <-c.result
+	pool := c.exec.commits
 	c.b, c.exec = Batch{}, nil
-	commits.Put(c)
+	pool.Put(c)
 	return err
 }

@@ -23,6 +23,7 @@ type Executor struct {
 	ttl     time.Duration
 	program Program
 	publish func(event.Event)
+	commits sync.Pool
 
 	mu    sync.Mutex
 	live  map[string]*execution
@@ -98,7 +99,7 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 	fn, limits, perr := x.program(h.Record)
 	e := newExecution(context.WithoutCancel(ctx), h, limits)
 	defer e.cancel(nil)
-	e.journal, e.publish, e.dirty = x.journal, x.publish, x.markDirty
+	e.journal, e.publish, e.dirty, e.commits = x.journal, x.publish, x.markDirty, &x.commits
 	x.mu.Lock()
 	x.live[id] = e
 	x.mu.Unlock()

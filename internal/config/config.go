@@ -23,7 +23,9 @@ type Config struct {
 	Tools     Tree      `key:"tools" help:"Arguments of tools by name: {tool: {any: value}}."`
 	Agents    Tree      `key:"agents" help:"Agent definitions by name: {agent: {base_class, llm, execution, prompts, mcp, tools}}."`
 
-	st *state
+	// A function, because fmt follows a pointer in an unexported field, and
+	// the state holds the environment.
+	st func() *state
 }
 
 // Chat is the chat mode.

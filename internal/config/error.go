@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -34,7 +36,7 @@ func (e *Error) Error() string {
 		b.WriteString(e.Where + ": ")
 	}
 	if e.Key != "" {
-		b.WriteString(printable(e.Key) + ": ")
+		b.WriteString(shorten(printable(e.Key), 80) + ": ")
 	}
 	b.WriteString(e.Problem)
 	if e.Nearest != "" {
@@ -74,12 +76,29 @@ type problems struct {
 	dropped int
 }
 
+// full means that further problems are only counted.
+func (p *problems) full() bool { return len(p.list) >= maxErrors }
+
+// add notes a problem once: an agent's definition is read twice, as a free
+// value and for its sections.
 func (p *problems) add(e *Error) {
-	if len(p.list) >= maxErrors {
+	for _, have := range p.list {
+		if e.Line > 0 && have.Line == e.Line && have.Column == e.Column && have.File == e.File && have.Problem == e.Problem {
+			return
+		}
+	}
+	if p.full() {
 		p.dropped++
 		return
 	}
 	p.list = append(p.list, e)
+}
+
+// sort puts the errors of one file, from index i on, in the order of its lines.
+func (p *problems) sort(i int) {
+	slices.SortStableFunc(p.list[i:], func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 }
 
 func (p *problems) err() error {

@@ -89,7 +89,8 @@ func isReference(text string) bool {
 	return strings.Contains(strings.Trim(text, "_"), "_")
 }
 
-// home replaces a leading ~/.
+// home replaces a leading ~/; where there is no home directory the working
+// directory stands in for it.
 func (e environ) home(path string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		if h, _ := e.get("HOME"); h != "" {
@@ -98,6 +99,7 @@ func (e environ) home(path string) string {
 		if h, _ := e.get("USERPROFILE"); h != "" {
 			return h + path[1:]
 		}
+		return "." + path[1:]
 	}
 	return path
 }

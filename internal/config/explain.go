@@ -59,8 +59,8 @@ func (c *Config) entries(l *leaf) []Value {
 	out := make([]Value, 0, len(keys))
 	for _, k := range keys {
 		v := Value{Path: l.path + "." + k, Value: inline(shownEntry(k, tree[k])), Help: l.help}
-		for i := c.st.last[l.id]; i >= 0; i = c.st.settings[i].prev {
-			s := &c.st.settings[i]
+		for i := c.st().last[l.id]; i >= 0; i = c.st().settings[i].prev {
+			s := &c.st().settings[i]
 			if s.key != k {
 				continue
 			}
@@ -80,15 +80,15 @@ func (c *Config) explain(l *leaf, models map[Role]*Model) Value {
 	if l.kind == kindTree {
 		v.Env = nil
 	}
-	i := c.st.last[l.id]
+	i := c.st().last[l.id]
 	if i >= 0 {
-		s := &c.st.settings[i]
+		s := &c.st().settings[i]
 		v.Value, v.Origin = c.shown(s), s.origin.String()
 		if s.via != "" {
 			v.Origin += " (" + s.via + ")"
 		}
-		for i = s.prev; i >= 0; i = c.st.settings[i].prev {
-			low := &c.st.settings[i]
+		for i = s.prev; i >= 0; i = c.st().settings[i].prev {
+			low := &c.st().settings[i]
 			v.Overrides = append(v.Overrides, Override{c.shown(low), low.origin.String()})
 		}
 	}

@@ -118,7 +118,7 @@ func Load(src Sources) (*Config, error) {
 // Agent lays the sections of an agent's definition (llm, models, execution,
 // prompts, search, mcp) over the configuration, below a template and flags.
 func (c *Config) Agent(name string) (*Config, error) {
-	own, ok := c.st.agents[name]
+	own, ok := c.st().agents[name]
 	if !ok {
 		names := make([]string, 0, len(c.Agents))
 		for n := range c.Agents {
@@ -127,7 +127,7 @@ func (c *Config) Agent(name string) (*Config, error) {
 		slices.Sort(names)
 		return nil, &Error{Where: "agents", Key: name, Problem: "no such agent definition", Nearest: nearest(name, names)}
 	}
-	st := *c.st
+	st := *c.st()
 	st.layers[layerAgent] = own
 	return st.fold(schema()), nil
 }
@@ -135,8 +135,8 @@ func (c *Config) Agent(name string) (*Config, error) {
 // WithTemplate lays a stored template over the configuration, below flags. The
 // document has the form of an agent's definition, as YAML or JSON.
 func (c *Config) WithTemplate(name string, document []byte) (*Config, error) {
-	st := *c.st
-	st.notes = slices.Clone(c.st.notes)
+	st := *c.st()
+	st.notes = slices.Clone(c.st().notes)
 	bad := &problems{}
 	own := []setting{}
 	r := st.reader(schema(), "template "+name, "", layerTemplate, &own, bad)
@@ -151,11 +151,11 @@ func (c *Config) WithTemplate(name string, document []byte) (*Config, error) {
 }
 
 // File is the config.yaml that was read, or "".
-func (c *Config) File() string { return c.st.file }
+func (c *Config) File() string { return c.st().file }
 
 // Notes are things that are probably mistakes but no errors: a variable with
 // our prefix that nobody reads, a key reference to a variable that is unset.
-func (c *Config) Notes() []string { return slices.Clone(c.st.notes) }
+func (c *Config) Notes() []string { return slices.Clone(c.st().notes) }
 
 func (st *state) reader(t *tables, name, dir string, ly layer, out *[]setting, bad *problems) *reader {
 	return &reader{t: t, env: st.env, name: name, dir: dir, layer: ly, out: out, notes: &st.notes, bad: bad, agents: st.agents, seen: map[*leaf]int{}}
@@ -176,6 +176,7 @@ func (st *state) read(t *tables, dir, name string, ly layer, bad *problems) {
 		base = ""
 	}
 	r := st.reader(t, name, base, ly, &st.layers[ly], bad)
+	defer bad.sort(len(bad.list))
 	root := r.parse(data)
 	if root == nil {
 		if ly > layerFile && len(bad.list) == 0 {
@@ -362,7 +363,7 @@ func (st *state) flags(t *tables, flags map[string]string, bad *problems) []sett
 
 // fold applies the layers in order and makes the Config.
 func (st *state) fold(t *tables) *Config {
-	c := &Config{st: st}
+	c := &Config{st: func() *state { return st }}
 	n := 0
 	for _, l := range st.layers {
 		n += len(l)

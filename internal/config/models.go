@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 )
@@ -84,8 +85,8 @@ func (c *Config) said(role Role, key string) *setting {
 
 func (c *Config) inForce(role Role, key string) *setting {
 	l := schema().byPath["models."+string(role)+"."+key]
-	if i := c.st.last[l.id]; i >= 0 {
-		return &c.st.settings[i]
+	if i := c.st().last[l.id]; i >= 0 {
+		return &c.st().settings[i]
 	}
 	return nil
 }
@@ -149,7 +150,7 @@ func (r *resolver) provider() {
 
 // withoutFlags is the provider that the role would have if no flag named one.
 func (r *resolver) withoutFlags() Provider {
-	st := *r.c.st
+	st := *r.c.st()
 	st.layers[layerFlag] = nil
 	return st.fold(schema()).Model(r.role).Provider
 }
@@ -157,7 +158,7 @@ func (r *resolver) withoutFlags() Provider {
 // infer finds a provider when nothing names one: from the model's name when
 // there is a key for it, else from the keys at hand.
 func (r *resolver) infer() (Provider, string) {
-	env := r.c.st.env
+	env := r.c.st().env
 	model := r.own("model")
 	if model != nil {
 		p := providerOf(model.value.(string))
@@ -188,15 +189,17 @@ func (r *resolver) endpoint() {
 	} else if r.base != nil && r.base.Provider == m.Provider {
 		m.BaseURL = r.base.BaseURL
 		m.origins["base_url"] = inherited(r.base.origins["base_url"])
-	} else if v, name := r.info.variable(r.c.st.env, "base_url"); name != "" {
+	} else if v, name := r.info.variable(r.c.st().env, "base_url"); name != "" {
 		m.BaseURL, m.origins["base_url"] = URL(v), "env "+name
 	} else if r.info.baseURL != "" {
 		m.BaseURL, m.origins["base_url"] = URL(r.info.baseURL), r.builtIn()
 	}
 	r.bound = r.base != nil && r.base.Provider == m.Provider && hostOf(string(r.base.BaseURL)) == hostOf(string(m.BaseURL))
 	r.put("api_key", true)
-	if m.APIKey.IsZero() {
-		if v, name := r.c.st.env.first(r.info.keys...); name != "" {
+	if name := r.unsetKey(); name != "" {
+		m.KeyVariables = []string{name}
+	} else if m.APIKey.IsZero() {
+		if v, name := r.c.st().env.first(r.info.keys...); name != "" {
 			m.APIKey, m.origins["api_key"] = NewSecret(v), "env "+name
 		}
 	}
@@ -210,7 +213,21 @@ func (r *resolver) endpoint() {
 		r.fill("auth_url", &auth, r.info.authURL)
 		m.AuthURL = URL(auth)
 		r.fill("ca_file", &m.CAFile, "")
+		m.CAFile = r.c.st().env.home(m.CAFile)
 	}
+}
+
+// unsetKey is the variable that api_key names when it is not set: then no
+// other key is taken in its place.
+func (r *resolver) unsetKey() string {
+	s := r.c.inForce(r.role, "api_key")
+	if s == nil && r.bound {
+		s = r.c.inForce(RoleDefault, "api_key")
+	}
+	if s == nil || !s.empty || r.newFlag {
+		return ""
+	}
+	return s.via
 }
 
 // fill takes the provider's variable or built-in value for an empty key.
@@ -218,7 +235,7 @@ func (r *resolver) fill(key string, at *string, builtIn string) {
 	if *at != "" {
 		return
 	}
-	if v, name := r.info.variable(r.c.st.env, key); name != "" {
+	if v, name := r.info.variable(r.c.st().env, key); name != "" {
 		*at, r.m.origins[key] = v, "env "+name
 		return
 	}
@@ -245,6 +262,14 @@ func (r *resolver) rest() {
 	r.put("price_input", sameModel)
 	r.put("price_output", sameModel)
 	r.put("extra", r.role != RoleEmbeddings)
+	if r.bound && r.role != RoleEmbeddings && r.c.said(r.role, "extra") != nil {
+		extra := maps.Clone(r.base.Extra)
+		if extra == nil {
+			extra = Tree{}
+		}
+		maps.Copy(extra, m.Extra)
+		m.Extra = extra
+	}
 	if r.role != RoleEmbeddings {
 		r.number("temperature")
 		r.number("max_tokens")

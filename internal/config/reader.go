@@ -198,7 +198,11 @@ func (r *reader) entry(n *node, p pair, prefix string) {
 			r.value(l, p, name)
 			return
 		}
-		r.fail(p.key, name, "unknown key", r.t.suggest(n, key))
+		near := ""
+		if !r.bad.full() {
+			near = r.t.suggest(n, key)
+		}
+		r.fail(p.key, name, "unknown key", near)
 		return
 	}
 	if v, ok := r.free(p.value, name); ok {

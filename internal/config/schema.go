@@ -349,6 +349,11 @@ func (t *tables) suggest(n *node, key string) string {
 	if best := nearest(key, keys); best != "" {
 		return prefix + best
 	}
+	for _, k := range keys {
+		if strings.HasSuffix(k, "_"+key) || strings.HasPrefix(k, key+"_") {
+			return prefix + k
+		}
+	}
 	for _, l := range t.leaves {
 		if strings.HasSuffix(l.path, "."+key) {
 			return l.path

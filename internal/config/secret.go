@@ -2,8 +2,11 @@ package config
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -45,6 +48,25 @@ func (s Secret) String() string {
 
 // GoString keeps %#v silent.
 func (s Secret) GoString() string { return `config.Secret("` + s.String() + `")` }
+
+// Format keeps every verb silent.
+func (s Secret) Format(f fmt.State, verb rune) { format(f, verb, s) }
+
+// format prints v by its String or GoString whatever the verb: with a verb
+// that does not fit, fmt would print the value itself.
+func format(f fmt.State, verb rune, v interface {
+	fmt.Stringer
+	fmt.GoStringer
+}) {
+	switch {
+	case verb == 'v' && f.Flag('#'):
+		io.WriteString(f, v.GoString())
+	case verb == 'q':
+		io.WriteString(f, strconv.Quote(v.String()))
+	default:
+		io.WriteString(f, v.String())
+	}
+}
 
 // MarshalText covers JSON, XML and text encoders.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
@@ -90,6 +112,9 @@ func (u URL) String() string {
 
 // GoString hides what String hides.
 func (u URL) GoString() string { return `config.URL("` + u.String() + `")` }
+
+// Format hides what String hides, whatever the verb.
+func (u URL) Format(f fmt.State, verb rune) { format(f, verb, u) }
 
 // MarshalText hides what String hides.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
@@ -200,6 +225,9 @@ func (t Tree) String() string { return inline(t.shown()) }
 
 // GoString hides what String hides.
 func (t Tree) GoString() string { return "config.Tree(" + t.String() + ")" }
+
+// Format hides what String hides, whatever the verb.
+func (t Tree) Format(f fmt.State, verb rune) { format(f, verb, t) }
 
 // MarshalJSON hides what String hides.
 func (t Tree) MarshalJSON() ([]byte, error) { return []byte(inline(t.shown())), nil }

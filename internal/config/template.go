@@ -60,6 +60,10 @@ func (l *leaf) yaml(value string) string {
 		return "{}"
 	case kindList:
 		return "[" + value + "]"
+	case kindInt, kindFloat:
+		if value == "" && !l.pointer {
+			return "0"
+		}
 	case kindText, kindCustom:
 		if value == "" || strings.ContainsAny(value, "${}:#~ ") {
 			return strconv.Quote(value)
