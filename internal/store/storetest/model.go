@@ -27,11 +27,12 @@ type sketch struct {
 
 // modelTest drives a store with random calls and compares it with a sketch.
 func modelTest(t *testing.T, open Open) {
+	f := newFixture(t, open) // one for all checks: each has runs of its own
+	check := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		f := newFixture(t, open)
-		defer func() { f.ok(f.store.Close()) }()
+		check++
 		model := map[string]*sketch{}
-		ids := []string{"r0", "r1", "r2"}
+		ids := []string{fmt.Sprint(check, "a"), fmt.Sprint(check, "b"), fmt.Sprint(check, "c")}
 		anyRun := rapid.SampledFrom(ids)
 		keys := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 3, rapid.ID[int])
 		expect := func(what string, err, want error) {

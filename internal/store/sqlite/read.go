@@ -1,0 +1,439 @@
+package sqlite
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dossier/event"
+	"dossier/internal/store"
+	"dossier/run"
+)
+
+// open keeps the store from being closed until the caller gives mu back.
+func (s *Store) open(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	if s.closed {
+		s.mu.RUnlock()
+		return store.ErrClosed
+	}
+	return nil
+}
+
+// alive says whether the store is open.
+func (s *Store) alive(ctx context.Context) error {
+	err := s.open(ctx)
+	if err == nil {
+		s.mu.RUnlock()
+	}
+	return err
+}
+
+// querier is what runs a query: the readers, a snapshot of theirs, the writer.
+type querier interface {
+	query(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
+// query runs a query on the writer's connection.
+func (w *writer) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	stmt, err := w.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// reading is a moment of the database, for reads that must fit together.
+type reading struct{ tx *sql.Tx }
+
+func (r reading) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	return r.tx.QueryContext(ctx, text, args...)
+}
+
+// pool is the readers outside of a snapshot.
+type pool struct{ db *sql.DB }
+
+func (p pool) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	return p.db.QueryContext(ctx, text, args...)
+}
+
+// snapshot calls do with one moment of the database.
+func (s *Store) snapshot(ctx context.Context, do func(q querier) error) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	defer s.mu.RUnlock()
+	tx, err := s.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return explain(err, s.path)
+	}
+	defer func() { _ = tx.Rollback() }() // a read has nothing to lose
+	return explain(do(reading{tx}), s.path)
+}
+
+// rows calls scan for each row of a query.
+func rows(ctx context.Context, q querier, text string, args []any, scan func(r *sql.Rows) error) (err error) {
+	r, err := q.query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for r.Next() {
+		if err := scan(r); err != nil {
+			return err
+		}
+	}
+	return r.Err()
+}
+
+// each calls scan for each row of a query on the readers.
+func (s *Store) each(ctx context.Context, text string, args []any, scan func(r *sql.Rows) error) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	defer s.mu.RUnlock()
+	return explain(rows(ctx, pool{s.reader}, text, args, scan), s.path)
+}
+
+// row reads one row; it fails with sql.ErrNoRows when there is none.
+func (s *Store) row(ctx context.Context, text string, args []any, dst ...any) error {
+	found := false
+	err := s.each(ctx, text, args, func(r *sql.Rows) error {
+		found = true
+		return r.Scan(dst...)
+	})
+	if err == nil && !found {
+		return sql.ErrNoRows
+	}
+	return err
+}
+
+const selectRecord = `SELECT r.n, r.id, coalesce(s.id, ''), q.mode, q.request, q.title, r.status, r.failure, r.epoch, r.owner, r.lease_until,
+	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at
+	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session `
+
+func scanRecord(rows *sql.Rows) (n int64, r run.Record, err error) {
+	err = rows.Scan(&n, &r.ID, &r.Session, &r.Mode, unpacked{&r.Request}, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, timeAt{&r.LeaseUntil},
+		timeAt{&r.Created}, timeAt{&r.Updated}, &r.LastSeq, &r.Active, &r.Spent.Calls, &r.Spent.InputTokens, &r.Spent.OutputTokens, &r.Spent.Cost,
+		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt)
+	return n, r, err
+}
+
+// record reads a run and its number.
+func record(ctx context.Context, q querier, id string) (n int64, r run.Record, err error) {
+	err = rows(ctx, q, selectRecord+"WHERE r.id = ?", []any{id}, func(row *sql.Rows) (err error) {
+		n, r, err = scanRecord(row)
+		return err
+	})
+	if err == nil && n == 0 {
+		err = unknown(id)
+	}
+	return n, r, err
+}
+
+// Run implements store.Runs.
+func (s *Store) Run(ctx context.Context, id string) (r run.Record, err error) {
+	if err := s.open(ctx); err != nil {
+		return r, err
+	}
+	defer s.mu.RUnlock()
+	_, r, err = record(ctx, pool{s.reader}, id)
+	return r, explain(err, s.path)
+}
+
+// List implements store.Runs.
+func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) {
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	where, args := "WHERE 1", []any{}
+	if f.Before != "" {
+		var n int64
+		switch err := s.row(ctx, "SELECT n FROM runs WHERE id = ?", []any{f.Before}, &n); {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil, unknown(f.Before)
+		case err != nil:
+			return nil, fmt.Errorf("list runs: %w", err)
+		}
+		where, args = where+" AND r.n < ?", append(args, n)
+	}
+	if f.Session != "" {
+		where, args = where+" AND r.session = (SELECT n FROM sessions WHERE id = ?)", append(args, f.Session)
+	}
+	if f.Status != "" {
+		where, args = where+" AND r.status = ?", append(args, string(f.Status))
+	}
+	var list []run.Record
+	err := s.each(ctx, selectRecord+where+" ORDER BY r.n DESC LIMIT ?", append(args, f.Limit), func(row *sql.Rows) error {
+		_, r, err := scanRecord(row)
+		list = append(list, r)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	return list, nil
+}
+
+// History implements run.Journal.
+func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
+	h := &run.History{Places: map[string]int64{}}
+	err := s.snapshot(ctx, func(q querier) error {
+		n, r, err := record(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		h.Record = r
+		if h.Entries, err = entries(ctx, q, "run = ?", n); err != nil {
+			return err
+		}
+		err = rows(ctx, q, "SELECT place, seq FROM events WHERE run = ?", []any{n}, func(row *sql.Rows) error {
+			var place string
+			var seq int64
+			err := row.Scan(&place, &seq)
+			h.Places[place] = seq
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		h.Signals, err = signals(ctx, q, "run = ?", n)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// entries reads journal entries in order.
+func entries(ctx context.Context, q querier, where string, args ...any) ([]run.Entry, error) {
+	var list []run.Entry
+	err := rows(ctx, q, "SELECT ord, key, kind, value, spent, seq, time FROM entries WHERE "+where, args, func(row *sql.Rows) error {
+		var e run.Entry
+		err := row.Scan(&e.Ord, &e.Key, &e.Kind, unpacked{&e.Value}, jsonOf{&e.Spent}, &e.Seq, timeAt{&e.Time})
+		list = append(list, e)
+		return err
+	})
+	// Sorting here is cheaper than an index that every commit would write.
+	slices.SortFunc(list, func(a, b run.Entry) int { return cmp.Compare(a.Ord, b.Ord) })
+	return list, err
+}
+
+// signals reads signals in order.
+func signals(ctx context.Context, q querier, where string, args ...any) ([]run.Signal, error) {
+	var list []run.Signal
+	err := rows(ctx, q, "SELECT n, kind, key, text, time FROM signals WHERE "+where+" ORDER BY n", args, func(row *sql.Rows) error {
+		var g run.Signal
+		err := row.Scan(&g.N, &g.Kind, &g.Key, &g.Text, timeAt{&g.Time})
+		list = append(list, g)
+		return err
+	})
+	return list, err
+}
+
+// questions reads what the run numbered n has asked and what was answered.
+func questions(ctx context.Context, q querier, n int64) (store.Questions, error) {
+	asked, err := entries(ctx, q, "run = ? AND kind IN ('ask', 'answer')", n)
+	if err != nil {
+		return store.Questions{}, err
+	}
+	answers, err := signals(ctx, q, "run = ? AND kind = 'answer'", n)
+	return store.Questions{Entries: asked, Signals: answers}, err
+}
+
+// Asks implements store.Runs.
+func (s *Store) Asks(ctx context.Context, id string) (pending []run.Entry, err error) {
+	err = s.snapshot(ctx, func(q querier) error {
+		n, r, err := record(ctx, q, id)
+		if err != nil || r.Status.Ended() {
+			return err
+		}
+		asked, err := questions(ctx, q, n)
+		pending = asked.Pending()
+		return err
+	})
+	return pending, err
+}
+
+// Signals implements run.Journal.
+func (s *Store) Signals(ctx context.Context, id string, after int64) (list []run.Signal, err error) {
+	err = s.snapshot(ctx, func(q querier) error {
+		n, err := number(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		list, err = signals(ctx, q, "run = ? AND n > ?", n, after)
+		return err
+	})
+	return list, err
+}
+
+// number returns the number of a run.
+func number(ctx context.Context, q querier, id string) (n int64, err error) {
+	err = rows(ctx, q, "SELECT n FROM runs WHERE id = ?", []any{id}, func(row *sql.Rows) error { return row.Scan(&n) })
+	if err == nil && n == 0 {
+		err = unknown(id)
+	}
+	return n, err
+}
+
+// Events implements store.Runs.
+func (s *Store) Events(ctx context.Context, id string, after int64, limit int) ([]run.PlacedEvent, error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	var list []run.PlacedEvent
+	known := false
+	// The run is in the result even where no event is, so that one query does.
+	err := s.each(ctx, `SELECT coalesce(s.id, ''), e.seq, e.place, e.kind, e.agent, e.time, e.data
+		FROM runs r LEFT JOIN sessions s ON s.n = r.session LEFT JOIN events e ON e.run = r.n AND e.seq > ?
+		WHERE r.id = ? ORDER BY e.seq LIMIT ?`, []any{after, id, limit}, func(row *sql.Rows) error {
+		known = true
+		var seq, at sql.NullInt64
+		var place, kind, agent sql.NullString
+		var data json.RawMessage
+		e := run.PlacedEvent{Event: event.Event{Run: id}}
+		if err := row.Scan(&e.Session, &seq, &place, &kind, &agent, &at, unpacked{&data}); err != nil || !seq.Valid {
+			return err
+		}
+		e.Seq, e.Place, e.Agent = seq.Int64, place.String, agent.String
+		if at.Int64 != 0 {
+			e.Time = time.Unix(0, at.Int64).UTC()
+		}
+		var err error
+		e.Data, err = event.DecodeData(event.Kind(kind.String), data)
+		list = append(list, e)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("events of run %q: %w", id, err)
+	case !known:
+		return nil, unknown(id)
+	}
+	return list, nil
+}
+
+// Orphans implements store.Runs.
+func (s *Store) Orphans(ctx context.Context, now time.Time) ([]string, error) {
+	var ids []string
+	err := s.each(ctx, `SELECT r.id FROM runs r
+		WHERE r.status IN ('queued', 'running', 'waiting', 'paused') AND (r.owner = '' OR r.lease_until <= ?)
+		AND (r.status IN ('queued', 'running') OR EXISTS (
+			SELECT 1 FROM signals g WHERE g.run = r.n AND (g.kind IN ('cancel', 'finish') OR r.status = 'waiting' AND (g.kind = 'pause'
+				OR g.kind = 'answer' AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.run = r.n AND e.key = g.key AND e.kind = 'answer')))))
+		ORDER BY r.n`, []any{moment(now)}, func(row *sql.Rows) error {
+		var id string
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("orphans: %w", err)
+	}
+	return ids, nil
+}
+
+const selectSession = `SELECT s.id, s.title, s.created, (SELECT count(*) FROM runs WHERE session = s.n) FROM sessions s `
+
+// Session implements store.Sessions.
+func (s *Store) Session(ctx context.Context, id string) (g store.Session, err error) {
+	err = s.row(ctx, selectSession+"WHERE s.id = ?", []any{id}, &g.ID, &g.Title, timeAt{&g.Created}, &g.Runs)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return g, fmt.Errorf("session %q: %w", id, err)
+	}
+	return g, nil
+}
+
+// SessionList implements store.Sessions.
+func (s *Store) SessionList(ctx context.Context, limit int) ([]store.Session, error) {
+	if limit <= 0 {
+		limit = 100
+	}
+	var list []store.Session
+	err := s.each(ctx, selectSession+"ORDER BY (SELECT max(n) FROM runs WHERE session = s.n) DESC LIMIT ?", []any{limit}, func(row *sql.Rows) error {
+		var g store.Session
+		err := row.Scan(&g.ID, &g.Title, timeAt{&g.Created}, &g.Runs)
+		list = append(list, g)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sessions: %w", err)
+	}
+	return list, nil
+}
+
+// Messages implements store.Sessions.
+func (s *Store) Messages(ctx context.Context, session, except string, limit int) ([]event.Message, error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	var list []event.Message
+	err := s.each(ctx, `SELECT e.data FROM runs r JOIN events e ON e.run = r.n AND e.kind = 'message'
+		WHERE r.session = (SELECT n FROM sessions WHERE id = ?) AND r.id <> ?
+		ORDER BY r.n DESC, e.seq DESC LIMIT ?`, []any{session, except, limit}, func(row *sql.Rows) error {
+		var raw json.RawMessage
+		if err := row.Scan(unpacked{&raw}); err != nil {
+			return err
+		}
+		var m event.Message
+		err := json.Unmarshal(raw, &m)
+		list = append(list, m)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("messages of session %q: %w", session, err)
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
+// Blob implements store.Blobs. It verifies what it has read.
+func (s *Store) Blob(ctx context.Context, name string) ([]byte, error) {
+	hash, ok := store.ParseBlobName(name)
+	if !ok {
+		return nil, fmt.Errorf("blob %q: %w", name, store.ErrNotFound)
+	}
+	var packed []byte
+	err := s.row(ctx, "SELECT data FROM blobs WHERE hash = ?", []any{hash}, &packed)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("blob %q: %w", name, err)
+	}
+	data, err := inflate(packed)
+	if err != nil {
+		return nil, fmt.Errorf("blob %q: %w", name, err)
+	}
+	if sum := sha256.Sum256(data); !bytes.Equal(sum[:], hash) {
+		return nil, fmt.Errorf("blob %q is not what it was: %w", name, damaged(s.path))
+	}
+	return data, nil
+}
+
+// Setting implements store.Settings.
+func (s *Store) Setting(ctx context.Context, bucket, key string) (value []byte, err error) {
+	err = s.row(ctx, "SELECT value FROM settings WHERE bucket = ? AND key = ?", []any{bucket, key}, &value)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("setting %s/%s: %w", bucket, key, err)
+	}
+	return value, nil
+}

@@ -1,0 +1,190 @@
+// Package sqlite keeps everything in one SQLite file, durably: a commit that
+// was reported is on disk.
+//
+// One goroutine writes. It takes all that is queued and commits it in one
+// transaction, so that the steps of many runs share one fsync; a batch that
+// fails does not take the others of its group with it. Readers use
+// connections of their own and never wait for the writer. Several processes
+// may open the same file; leases and epochs keep them apart.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"dossier/internal/store"
+)
+
+// Options of a Store.
+type Options struct {
+	// Now is the clock of leases; time.Now when nil.
+	Now func() time.Time
+	// MaxBytes limits the size of the file; 0 means that the disk does.
+	MaxBytes int64
+}
+
+// Store implements store.Store.
+type Store struct {
+	path   string
+	now    func() time.Time
+	writer *writer
+	reader *sql.DB
+
+	mu     sync.RWMutex // held for reading by every read
+	closed bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+// busyTimeout is how long a connection waits for another process.
+const busyTimeout = 10 * time.Second
+
+// Open opens the database file at path and makes it if it is not there. A file
+// that is damaged, or is no database of ours, is left as it is.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	s := &Store{path: abs, now: o.Now}
+	fail := func(err error) (*Store, error) {
+		return nil, fmt.Errorf("open database %s: %w", abs, explain(err, abs))
+	}
+	if err := writable(abs); err != nil {
+		return fail(err)
+	}
+	db, err := sql.Open("sqlite", s.dsn("_txlock=immediate&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(0)"))
+	if err != nil {
+		return fail(err)
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return fail(errors.Join(err, db.Close()))
+	}
+	if err := prepareFile(ctx, conn, o.MaxBytes); err != nil {
+		return fail(errors.Join(err, conn.Close(), db.Close()))
+	}
+	s.reader, err = sql.Open("sqlite", s.dsn("_pragma=query_only(1)"))
+	if err != nil {
+		return fail(errors.Join(err, conn.Close(), db.Close()))
+	}
+	s.reader.SetMaxOpenConns(8)
+	s.reader.SetMaxIdleConns(4)
+	s.writer = newWriter(db, conn, abs, o.Now)
+	return s, nil
+}
+
+// dsn names the file with what every connection needs and with more.
+func (s *Store) dsn(more string) string {
+	path := filepath.ToSlash(s.path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive letter
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf(
+		"_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&%s", busyTimeout.Milliseconds(), more)}
+	return u.String()
+}
+
+// prepareFile brings the file into the form that this program needs.
+func prepareFile(ctx context.Context, conn *sql.Conn, maxBytes int64) error {
+	// A read comes first: it fails on a damaged file before anything is changed.
+	if err := migrate(ctx, conn); err != nil {
+		return err
+	}
+	var mode string
+	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file system does not support SQLite's write-ahead log (journal mode is %q): put the data directory on a local disk", mode)
+	}
+	if maxBytes == 0 {
+		return nil
+	}
+	var size int64
+	if err := conn.QueryRowContext(ctx, "PRAGMA page_size").Scan(&size); err != nil {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", max(maxBytes/size, 1)))
+	return err
+}
+
+// writable says what keeps a file from being written to. SQLite would open it
+// for reading only and fail at the first commit.
+func writable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return fmt.Errorf("its directory cannot be used: %w", err)
+		}
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("it is a directory, not a file")
+	}
+	return nil
+}
+
+// Check verifies that the file is sound. It reads all of it.
+func (s *Store) Check(ctx context.Context) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	defer s.mu.RUnlock()
+	var verdict string
+	if err := s.reader.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
+		return fmt.Errorf("check database: %w", explain(err, s.path))
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("check database: %s: %w", verdict, damaged(s.path))
+	}
+	var table string
+	err := s.reader.QueryRowContext(ctx, `SELECT "table" FROM pragma_foreign_key_check LIMIT 1`).Scan(&table)
+	switch {
+	case err == nil:
+		return fmt.Errorf("check database: rows of table %s belong to nothing: %w", table, damaged(s.path))
+	case !errors.Is(err, sql.ErrNoRows):
+		return fmt.Errorf("check database: %w", explain(err, s.path))
+	}
+	var id string
+	err = s.reader.QueryRowContext(ctx, `SELECT id FROM runs WHERE last_seq <> (SELECT count(*) FROM events WHERE run = runs.n)
+		OR last_seq <> (SELECT coalesce(max(seq), 0) FROM events WHERE run = runs.n) LIMIT 1`).Scan(&id)
+	switch {
+	case err == nil:
+		return fmt.Errorf("check database: the events of run %q have a gap: %w", id, damaged(s.path))
+	case !errors.Is(err, sql.ErrNoRows):
+		return fmt.Errorf("check database: %w", explain(err, s.path))
+	}
+	return nil
+}
+
+// Close waits for what is queued and closes the file.
+func (s *Store) Close() error {
+	err := s.writer.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	err = errors.Join(err, s.reader.Close(), s.writer.release())
+	if err != nil {
+		return fmt.Errorf("close database %s: %w", s.path, explain(err, s.path))
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// packFrom is the size from which a value is compressed when that saves
+// space. Smaller ones fit into a page and cost more to compress than to write.
+const packFrom = 4096
+
+// The first byte of a packed value says how it is packed.
+const (
+	packedPlain = 0
+	packedFlate = 1
+)
+
+var deflaters = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(nil, flate.BestSpeed)
+	if err != nil {
+		panic(err) // the level is a valid one
+	}
+	return w
+}}
+
+// deflate returns data compressed, with its format byte, and false when that
+// saves less than an eighth.
+func deflate(data []byte) ([]byte, bool) {
+	var out bytes.Buffer
+	out.Grow(len(data) / 2)
+	out.WriteByte(packedFlate)
+	w := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(w)
+	w.Reset(&out)
+	if _, err := w.Write(data); err != nil {
+		return nil, false
+	}
+	if err := w.Close(); err != nil {
+		return nil, false
+	}
+	return out.Bytes(), out.Len() < len(data)-len(data)/8
+}
+
+// inflate is the inverse of deflate, and takes packedPlain too.
+func inflate(packed []byte) ([]byte, error) {
+	if len(packed) == 0 {
+		return nil, fmt.Errorf("packed value is empty")
+	}
+	switch packed[0] {
+	case packedPlain:
+		return packed[1:], nil
+	case packedFlate:
+		r := flate.NewReader(bytes.NewReader(packed[1:]))
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return nil, fmt.Errorf("packed value: %w", err)
+		}
+		return data, nil
+	}
+	return nil, fmt.Errorf("packed value has the unknown format %d: it was written by a newer dossier, upgrade this one", packed[0])
+}
+
+// pack returns what a value is stored as: NULL, TEXT, or BLOB when compressed.
+func pack(value []byte) any {
+	if value == nil {
+		return nil
+	}
+	if len(value) >= packFrom {
+		if packed, ok := deflate(value); ok {
+			return packed
+		}
+	}
+	return string(value)
+}
+
+// unpacked scans a column that pack made.
+type unpacked struct{ dst *json.RawMessage }
+
+// Scan implements sql.Scanner.
+func (u unpacked) Scan(src any) (err error) {
+	switch v := src.(type) {
+	case nil:
+		*u.dst = nil
+	case string:
+		*u.dst = append(json.RawMessage{}, v...)
+	case []byte:
+		*u.dst, err = inflate(v)
+	default:
+		err = fmt.Errorf("a value is stored as %T", src)
+	}
+	return err
+}
+
+// moment returns a time as it is stored.
+func moment(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// timeAt scans a column that moment made.
+type timeAt struct{ dst *time.Time }
+
+// Scan implements sql.Scanner.
+func (t timeAt) Scan(src any) error {
+	ns, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("a time is stored as %T", src)
+	}
+	*t.dst = time.Time{}
+	if ns != 0 {
+		*t.dst = time.Unix(0, ns).UTC()
+	}
+	return nil
+}
+
+// jsonOf scans a column of JSON or NULL.
+type jsonOf struct{ dst any }
+
+// Scan implements sql.Scanner.
+func (j jsonOf) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		return nil
+	case string:
+		return json.Unmarshal([]byte(v), j.dst)
+	}
+	return fmt.Errorf("JSON is stored as %T", src)
+}
