@@ -94,6 +94,10 @@ type Chunk struct {
 	Text      string
 	Reasoning string
 	Tool      *ToolDelta
+	// Restart voids every chunk before it: the stream broke and the call is
+	// being repeated, so that the reply comes again from its start. Providers
+	// never send it, a Governor may.
+	Restart bool
 }
 
 // ToolDelta is a piece of a tool call. ID and Name come with the first piece

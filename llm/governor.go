@@ -1,0 +1,248 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// GovernorConfig sets up a Governor. The zero value of a field means its
+// default.
+type GovernorConfig struct {
+	// Endpoint is the host that errors of the governor itself name.
+	Endpoint string
+	// StartConcurrency is how many calls may be in flight before anything was
+	// learned (32), MaxConcurrency is the ceiling of what is learned (1024).
+	StartConcurrency int
+	MaxConcurrency   int
+	// MaxRetries is how often one call is repeated after a failure that may
+	// pass (3); negative means never. Waits for a rate limit don't count: a
+	// call that is only told "later" ends with its context, not by itself.
+	MaxRetries int
+	// Backoff is the wait before the first repetition (500 ms). It doubles
+	// each time up to MaxBackoff (20 s) and is jittered by half. After a 429
+	// the first wait is a fifth of it, because there the learned pace, which
+	// holds for all callers together, does the spreading.
+	Backoff    time.Duration
+	MaxBackoff time.Duration
+	// BreakerAfter consecutive failures to get any answer (5) open the
+	// breaker: nothing is sent for BreakerCooldown (1 s, doubled by each
+	// failed probe up to 30 s), then a single probe goes out.
+	BreakerAfter    int
+	BreakerCooldown time.Duration
+	// BreakerWait is how long a call waits for an open breaker before it
+	// fails (30 s); negative means that it fails at once.
+	BreakerWait time.Duration
+	// Rand returns numbers in [0,1) for the jitter. It has to be safe for
+	// concurrent use.
+	Rand func() float64
+}
+
+const maxCooldown = 30 * time.Second
+
+func (c GovernorConfig) withDefaults() GovernorConfig {
+	def := func(p *int, v int) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	defTime := func(p *time.Duration, v time.Duration) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	def(&c.MaxConcurrency, 1024)
+	def(&c.StartConcurrency, 32)
+	c.StartConcurrency = max(1, min(c.StartConcurrency, c.MaxConcurrency))
+	def(&c.MaxRetries, 3)
+	def(&c.BreakerAfter, 5)
+	defTime(&c.Backoff, 500*time.Millisecond)
+	defTime(&c.MaxBackoff, 20*time.Second)
+	defTime(&c.BreakerCooldown, time.Second)
+	defTime(&c.BreakerWait, 30*time.Second)
+	if c.Rand == nil {
+		c.Rand = rand.Float64
+	}
+	return c
+}
+
+// Governor decides when calls to one endpoint with one key may go out, and
+// repeats those that fail for a passing reason. All Models and Embedders that
+// share the endpoint and the key share one Governor.
+//
+// Calls are admitted in the order in which they came; a call that has to be
+// repeated keeps its place. Waiting costs no goroutine but the caller's, and
+// a call whose context ends leaves the queue at once. See gate for how the
+// limits are learned.
+type Governor struct {
+	cfg  GovernorConfig
+	gate gate
+}
+
+// NewGovernor returns a Governor that has learned nothing yet.
+func NewGovernor(cfg GovernorConfig) *Governor {
+	g := &Governor{cfg: cfg.withDefaults()}
+	g.gate.init(&g.cfg)
+	return g
+}
+
+// GovernorStats is a snapshot of a Governor.
+type GovernorStats struct {
+	Limit       int     // calls that may be in flight
+	Pace        float64 // calls per second that may go out; 0 while no rate limit was met
+	InFlight    int
+	Waiting     int
+	Successes   uint64
+	RateLimited uint64 // 429s
+	Retries     uint64 // repeated calls, 429s included
+	State       BreakerState
+}
+
+// Stats says where the governor stands.
+func (g *Governor) Stats() GovernorStats { return g.gate.stats() }
+
+// Wrap returns m governed by g. When a stream breaks after chunks were handed
+// to the sink, the sink gets a Chunk with Restart set and then the reply of
+// the repeated call from its start.
+func (g *Governor) Wrap(m Model) Model { return governedModel{g, m} }
+
+// WrapEmbedder returns e governed by g.
+func (g *Governor) WrapEmbedder(e Embedder) Embedder { return governedEmbedder{g, e} }
+
+type governedModel struct {
+	g *Governor
+	m Model
+}
+
+func (gm governedModel) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*Response, error) {
+	c := new(call)
+	var out func(Chunk)
+	if sink != nil {
+		out = func(ch Chunk) {
+			c.delivered = true
+			sink(ch)
+		}
+	}
+	for {
+		if err := gm.g.enter(ctx, c); err != nil {
+			return nil, err
+		}
+		resp, err := gm.stream(ctx, c, req, out)
+		if err == nil {
+			return resp, nil
+		}
+		if err := gm.g.pause(ctx, c, err); err != nil {
+			return nil, err
+		}
+		if c.delivered {
+			c.delivered = false
+			sink(Chunk{Restart: true})
+		}
+	}
+}
+
+// stream makes one attempt. The slot is given back even when the model panics.
+func (gm governedModel) stream(ctx context.Context, c *call, req *Request, sink func(Chunk)) (resp *Response, err error) {
+	err = errAborted
+	defer func() { gm.g.gate.leave(ctx, &c.ticket, err) }()
+	return gm.m.Stream(ctx, req, sink)
+}
+
+type governedEmbedder struct {
+	g *Governor
+	e Embedder
+}
+
+func (ge governedEmbedder) Embed(ctx context.Context, model string, texts []string) (*Embeddings, error) {
+	c := new(call)
+	for {
+		if err := ge.g.enter(ctx, c); err != nil {
+			return nil, err
+		}
+		out, err := ge.embed(ctx, c, model, texts)
+		if err == nil {
+			return out, nil
+		}
+		if err := ge.g.pause(ctx, c, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (ge governedEmbedder) embed(ctx context.Context, c *call, model string, texts []string) (out *Embeddings, err error) {
+	err = errAborted
+	defer func() { ge.g.gate.leave(ctx, &c.ticket, err) }()
+	return ge.e.Embed(ctx, model, texts)
+}
+
+// errAborted is what the gate sees of an attempt that panicked.
+var errAborted = errors.New("the call was aborted")
+
+// call is the state of one call over its attempts.
+type call struct {
+	ticket  ticket
+	failed  int // attempts that count
+	limited int // attempts answered by a 429
+	// delivered says that the sink got something of the current attempt.
+	delivered bool
+}
+
+func (g *Governor) enter(ctx context.Context, c *call) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return g.gate.enter(ctx, &c.ticket)
+}
+
+// pause returns nil when the call is to be repeated, after the wait that this
+// takes, and otherwise the error that the call ends with.
+func (g *Governor) pause(ctx context.Context, c *call, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	var e *Error
+	if !errors.As(err, &e) || !e.Retryable() {
+		return err
+	}
+	wait := g.cfg.Backoff
+	if e.Kind == ErrRateLimited {
+		c.limited++
+		wait = g.backoff(wait/5, c.limited)
+		if e.RetryAfter > 0 {
+			wait = 0 // the gate is closed to everybody for as long
+		}
+	} else {
+		c.failed++
+		if c.failed > g.cfg.MaxRetries {
+			if c.failed > 1 {
+				return fmt.Errorf("given up after %d attempts: %w", c.failed, err)
+			}
+			return err
+		}
+		wait = g.backoff(wait, c.failed)
+	}
+	g.gate.countRetry()
+	if wait <= 0 {
+		return nil
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// backoff returns the n-th wait, n from 1: base·2^(n-1), of which the upper
+// half is random.
+func (g *Governor) backoff(base time.Duration, n int) time.Duration {
+	d := base << min(n-1, 16)
+	if d > g.cfg.MaxBackoff || d <= 0 {
+		d = g.cfg.MaxBackoff
+	}
+	return d/2 + time.Duration(g.cfg.Rand()*float64(d/2))
+}

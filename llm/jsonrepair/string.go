@@ -1,0 +1,426 @@
+package jsonrepair
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxEscapes is the number of backslashes before an opening quote: a document
+// that was escaped three times.
+const maxEscapes = 7
+
+// quoteAt returns the length of the opening quote at i, with the backslashes
+// that an escaped document has before it, or 0.
+func (p *parser) quoteAt(i int) int {
+	if i >= len(p.s) || p.fenceAt(i) {
+		return 0
+	}
+	slashes := 0
+	for p.at(i+slashes) == '\\' && slashes < maxEscapes {
+		slashes++
+	}
+	r, n := utf8.DecodeRuneInString(p.s[i+slashes:])
+	if slashes > 0 && r != '"' && r != '\'' || !isQuote(r) {
+		return 0
+	}
+	return slashes + n
+}
+
+func isQuote(r rune) bool { return doubleLike(r) || singleLike(r) }
+
+func doubleLike(r rune) bool { return r == '"' || r == '“' || r == '”' || r == '„' }
+
+func singleLike(r rune) bool { return r == '\'' || r == '‘' || r == '’' || r == '`' || r == '´' }
+
+// closes says whether r can end a string that began with open: straight
+// quotes end with themselves, the others with any of their kind.
+func closes(open, r rune) bool {
+	switch {
+	case open == '"' || open == '\'':
+		return r == open
+	case doubleLike(open):
+		return doubleLike(r)
+	default:
+		return singleLike(r)
+	}
+}
+
+// stringValue reads a string in value position, with the strings joined to it
+// by plus signs, or the JSON that stands in it behind a code fence.
+func (p *parser) stringValue(where place) *node {
+	if n := p.fencedInString(); n != nil {
+		return n
+	}
+	first, ok := p.quoted(where)
+	if !ok {
+		return nil
+	}
+	parts := []string{first}
+	for {
+		next := p.skip(p.i)
+		if p.at(next) == '+' {
+			next = p.skip(next + 1)
+			if next >= len(p.s) {
+				p.i = next
+				break
+			}
+		} else if where != inMember || !p.implicitJoin(next) {
+			break
+		}
+		if p.quoteAt(next) == 0 {
+			break
+		}
+		p.i = next
+		more, _ := p.quoted(where)
+		parts = append(parts, more)
+	}
+	return quoted(strings.Join(parts, ""))
+}
+
+// implicitJoin says whether the string at i is a second part of a member's
+// value, as in "a" "b": it is no key.
+func (p *parser) implicitJoin(i int) bool {
+	n := p.quoteAt(i)
+	if n == 0 {
+		return false
+	}
+	end := p.closing(i, n)
+	if end < 0 || end == i+n {
+		return false
+	}
+	c := p.at(p.skip(end + 1))
+	return c == ',' || c == '}'
+}
+
+// fencedInString reads "```json {"a":1} ```" as the value in the fence.
+func (p *parser) fencedInString() *node {
+	start, n := p.i, p.quoteAt(p.i)
+	if !p.fenceAt(start + n) {
+		return nil
+	}
+	inner := p.skip(p.afterFence(start + n))
+	if c := p.at(inner); c != '{' && c != '[' || !p.spend(len(p.s)-inner) || !strings.Contains(p.s[inner:], "```"+p.s[start:start+n]) {
+		return nil
+	}
+	p.i = inner
+	v := p.value(inTop)
+	p.space()
+	if p.err == nil && p.fenceAt(p.i) && p.quoteAt(p.i+3) > 0 {
+		p.i += 3 + p.quoteAt(p.i+3)
+		return v
+	}
+	if p.err == nil {
+		p.i = start
+	}
+	return nil
+}
+
+// text collects the escaped body of a string.
+type text struct {
+	b     []byte
+	depth [3]int // unmatched ( [ { so far
+	// The last separator, and how long the body was before it.
+	sep, sepLen int
+}
+
+func (t *text) add(s string, at int) {
+	switch s {
+	case "(":
+		t.depth[0]++
+	case "[":
+		t.depth[1]++
+	case "{":
+		t.depth[2]++
+	case ")":
+		t.depth[0] = max(0, t.depth[0]-1)
+	case "]":
+		t.depth[1] = max(0, t.depth[1]-1)
+	case "}":
+		t.depth[2] = max(0, t.depth[2]-1)
+	case ",", "+", ":":
+		t.sep, t.sepLen = at, len(t.b)
+	}
+	t.b = append(t.b, s...)
+}
+
+// unmatched is the number of open brackets in the string that c would close.
+func (t *text) unmatched(c byte) int { return t.depth[strings.IndexByte(")]}", c)] }
+
+// quoted reads the string whose quote is at i and returns its escaped body.
+// It is false for a quote with nothing behind it at the end of an array.
+func (p *parser) quoted(where place) (string, bool) {
+	start := p.i
+	n := p.quoteAt(start)
+	q := quote{start: start, where: where, escaped: p.s[start] == '\\'}
+	q.open, _ = utf8.DecodeLastRuneInString(p.s[:start+n])
+	p.i += n
+	if q.open == '"' && !q.escaped && strings.HasPrefix(p.s[p.i:], `""`) {
+		if end := strings.Index(p.s[p.i+2:], `"""`); end > 0 && p.spend(end) {
+			body := escape(p.s[p.i+2 : p.i+2+end])
+			p.i += end + 5
+			return body, true
+		}
+	}
+	var t text
+	for p.i < len(p.s) {
+		c := p.s[p.i]
+		if c == '\\' {
+			if p.backslash(&q, &t) {
+				return string(t.b), true
+			}
+			continue
+		}
+		r, size := rune(c), 1
+		if c >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(p.s[p.i:])
+		}
+		if !closes(q.open, r) {
+			p.plain(&t, r, size)
+			continue
+		}
+		if end, ok := p.atQuote(&q, &t, size); ok {
+			p.i = end
+			return string(t.b), true
+		}
+	}
+	if p.err != nil {
+		return "", false
+	}
+	return p.unclosed(&q, &t)
+}
+
+// plain adds a character that needs no thought, or the escape for it.
+func (p *parser) plain(t *text, r rune, size int) {
+	switch {
+	case r == '"':
+		t.b = append(t.b, `\"`...)
+	case r >= ' ':
+		t.add(p.s[p.i:p.i+size], p.i)
+	case strings.ContainsRune("\b\f\n\r\t", r):
+		t.b = append(t.b, '\\', "btn?fr"[r-'\b'])
+	case p.strict:
+		p.fail(p.i, fmt.Sprintf("control character U+%04X", r))
+		return
+	default:
+		t.b = fmt.Appendf(t.b, `\u%04x`, r)
+	}
+	p.i += size
+}
+
+// backslash reads an escape; it reports true if it was an escaped closing
+// quote.
+func (p *parser) backslash(q *quote, t *text) bool {
+	run := 1
+	for p.at(p.i+run) == '\\' {
+		run++
+	}
+	after := p.i + run
+	c := p.at(after)
+	if after >= len(p.s) {
+		for range run / 2 {
+			t.b = append(t.b, `\\`...)
+		}
+		p.i = after // cut inside an escape
+		return false
+	}
+	if c == '"' || c == '\'' {
+		return p.escapedQuote(q, t, run)
+	}
+	if q.escaped && run > 1 {
+		p.i += run / 2 // one level of escaping belongs to the document
+		run -= run / 2
+	}
+	for range run / 2 {
+		t.b = append(t.b, `\\`...)
+	}
+	p.i += run &^ 1
+	if run%2 == 0 {
+		return false
+	}
+	switch c {
+	case '/', 'b', 'f', 'n', 'r', 't':
+		t.b = append(t.b, '\\', c)
+		p.i += 2
+	case 'u':
+		p.unicodeEscape(t)
+	case 'x':
+		if isHex(p.at(p.i+2)) && isHex(p.at(p.i+3)) {
+			t.b = append(append(t.b, `\u00`...), p.s[p.i+2:p.i+4]...)
+			p.i += 4
+			break
+		}
+		fallthrough
+	default:
+		// An escape that JSON does not have is the character itself, unless
+		// the backslash means something: in paths, patterns and formulas.
+		if strings.IndexByte("dDsSwW.()[]", c) >= 0 || isWord(c) && isWord(p.at(p.i+2)) {
+			t.b = append(t.b, `\\`...)
+		}
+		p.i++
+	}
+	return false
+}
+
+// escapedQuote reads run backslashes and a quote.
+func (p *parser) escapedQuote(q *quote, t *text, run int) bool {
+	after := p.i + run
+	mark := `'`
+	if p.s[after] == '"' {
+		mark = `\"`
+	}
+	switch {
+	case q.escaped && run == 1:
+		p.i = after
+		if end, ok := p.atQuote(q, t, 1); ok {
+			p.i = end
+			return true
+		}
+		return false
+	case q.escaped:
+		t.b = append(t.b, mark...)
+		p.i = after + 1
+		return false
+	case run%2 == 1:
+		if !q.overEscaped {
+			for range run / 2 {
+				t.b = append(t.b, `\\`...)
+			}
+		}
+		t.b = append(t.b, mark...)
+		p.i = after + 1
+		return false
+	}
+	// An even run leaves the quote bare. If the string goes on behind it, the
+	// writer escaped twice.
+	if rune(p.s[after]) == q.open && p.judge(q, t, after, 1).role == isInner {
+		q.overEscaped = true
+		t.b = append(t.b, mark...)
+		p.i = after + 1
+		return false
+	}
+	for range run / 2 {
+		t.b = append(t.b, `\\`...)
+	}
+	p.i = after
+	return false
+}
+
+// unicodeEscape reads \uXXXX; a cut one is dropped.
+func (p *parser) unicodeEscape(t *text) {
+	digits := 0
+	for digits < 4 && isHex(p.at(p.i+2+digits)) {
+		digits++
+	}
+	switch {
+	case digits == 4:
+		t.b = append(t.b, p.s[p.i:p.i+6]...)
+		p.i += 6
+	case p.i+2+digits >= len(p.s):
+		p.i = len(p.s)
+		if high := len(t.b) - 6; high >= 0 && isHighSurrogate(string(t.b[high:])) {
+			t.b = t.b[:high]
+		}
+	case p.strict:
+		p.fail(p.i, "broken unicode escape")
+	default:
+		t.b = append(t.b, `\\u`...)
+		p.i += 2
+	}
+}
+
+func isHighSurrogate(s string) bool {
+	return s[0] == '\\' && (s[1] == 'u') && (s[2] == 'd' || s[2] == 'D') && strings.IndexByte("89abAB", s[3]) >= 0
+}
+
+// unclosed settles where a string ends that has no closing quote.
+func (p *parser) unclosed(q *quote, t *text) (string, bool) {
+	content := strings.TrimRight(p.s[q.start:], " \t\r\n")
+	if len(t.b) == 0 && q.where == inArray {
+		return "", false
+	}
+	if last := content[len(content)-1]; q.where == inArray && (last == ']' || last == '}') && p.spend(len(content)) {
+		inside := strings.TrimRight(content[p.quoteAt(q.start):], "]} \t\r\n")
+		if !strings.ContainsAny(inside, "\"\\{[]}") {
+			return p.untilDelimiter(q), true
+		}
+	}
+	body := strings.TrimRight(string(t.b), " \t")
+	cut := len(content)
+	for strings.HasSuffix(body, `\n`) || strings.HasSuffix(body, "`") && strings.HasSuffix(content[:cut], "```") {
+		body = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(body, `\n`), "```"), " \t")
+		cut = len(strings.TrimRight(strings.TrimSuffix(content[:cut], "```"), " \t\r\n"))
+	}
+	for level := 0; cut > 0 && body != "" && level < len(p.open); level++ {
+		closer := content[cut-1]
+		if closer != closerOf(p.around(level)) || body[len(body)-1] != closer {
+			break
+		}
+		body = trimSpaceEscapes(body[:len(body)-1])
+		cut = len(strings.TrimRight(content[:cut-1], " \t\r\n"))
+	}
+	if strings.HasSuffix(body, "+") && q.where != inKey {
+		body = trimSpaceEscapes(body[:len(body)-1])
+	}
+	p.i = q.start + cut
+	return trimSpaceEscapes(body), true
+}
+
+// trimSpaceEscapes cuts white space, escaped or not, off the end of a body.
+func trimSpaceEscapes(body string) string {
+	for {
+		cut := strings.TrimRight(body, " ")
+		for _, esc := range []string{`\n`, `\r`, `\t`} {
+			if s, ok := strings.CutSuffix(cut, esc); ok && !strings.HasSuffix(s, `\`) {
+				cut = s
+			}
+		}
+		if cut == body {
+			return body
+		}
+		body = cut
+	}
+}
+
+// untilDelimiter reads the string again as if its quote were not there. An
+// address keeps its slashes.
+func (p *parser) untilDelimiter(q *quote) string {
+	p.i = q.start + p.quoteAt(q.start)
+	start := p.i
+	for p.i < len(p.s) && strings.IndexByte(",[]{}\n", p.s[p.i]) < 0 {
+		p.i++
+	}
+	return escape(strings.TrimSpace(p.s[start:p.i]))
+}
+
+// escape returns s as the body of a JSON string.
+func escape(s string) string {
+	clean := true
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] == '"' || s[i] == '\\' {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	b := make([]byte, 0, len(s)+8)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c >= ' ':
+			b = append(b, c)
+		case strings.IndexByte("\b\f\n\r\t", c) >= 0:
+			b = append(b, '\\', "btn?fr"[c-'\b'])
+		default:
+			b = fmt.Appendf(b, `\u%04x`, c)
+		}
+	}
+	return string(b)
+}
+
+func isHex(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}

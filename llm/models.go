@@ -1,0 +1,190 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+)
+
+// RoleName says what a model is used for.
+type RoleName string
+
+// The roles that can have a model of their own.
+const (
+	ForDefault    RoleName = "default"
+	ForChat       RoleName = "chat"
+	ForSummarizer RoleName = "summarizer"
+	ForPlanner    RoleName = "planner"
+	ForResearcher RoleName = "researcher"
+	ForWriter     RoleName = "writer"
+	ForVerifier   RoleName = "verifier"
+	ForEmbeddings RoleName = "embeddings"
+)
+
+// RoleNames are all roles.
+var RoleNames = []RoleName{ForDefault, ForChat, ForSummarizer, ForPlanner, ForResearcher, ForWriter, ForVerifier, ForEmbeddings}
+
+// Setting is a model for a role, and how it is called.
+type Setting struct {
+	Model    Model
+	Embedder Embedder
+	// Name of the model as its provider knows it, and the endpoint's host.
+	Name        string
+	Endpoint    string
+	MaxTokens   int
+	Temperature *float64
+	Extra       map[string]any
+}
+
+// ErrNotConfigured is returned by calls to a role that has no model.
+var ErrNotConfigured = errors.New("no model is configured")
+
+// Models gives each role its model. A role that isn't set, or has no Model,
+// takes the default's; what it sets beside that (MaxTokens …) still holds.
+type Models struct {
+	Roles  map[RoleName]Setting
+	Probes Probes
+	Pricer Pricer
+	// MaxObjectRetries is how often a model is asked again for an object (3).
+	MaxObjectRetries int
+}
+
+// Configured says whether there is a model at all.
+func (m *Models) Configured() bool {
+	if m == nil {
+		return false
+	}
+	for role, s := range m.Roles {
+		if s.Model != nil && role != ForEmbeddings {
+			return true
+		}
+	}
+	return false
+}
+
+// Setting resolves a role.
+func (m *Models) Setting(role RoleName) Setting {
+	if m == nil {
+		return Setting{}
+	}
+	s, def := m.Roles[role], m.Roles[ForDefault]
+	if role == ForEmbeddings {
+		if s.Embedder == nil {
+			s.Embedder, s.Endpoint = def.Embedder, def.Endpoint
+		}
+		return s
+	}
+	if s.Model == nil {
+		s.Model, s.Endpoint = def.Model, def.Endpoint
+		if s.Name == "" {
+			s.Name = def.Name
+		}
+		if s.Extra == nil {
+			s.Extra = def.Extra
+		}
+		if s.Temperature == nil {
+			s.Temperature = def.Temperature
+		}
+		if s.MaxTokens == 0 {
+			s.MaxTokens = def.MaxTokens
+		}
+	}
+	return s
+}
+
+// For returns a client that calls the role's model with its settings.
+func (m *Models) For(role RoleName) Client {
+	c := Client{role: role, setting: m.Setting(role)}
+	if m != nil {
+		c.probes, c.pricer, c.retries = m.Probes, m.Pricer, m.MaxObjectRetries
+	}
+	return c
+}
+
+// Client is a Model with the settings of a role filled into each request that
+// doesn't bring its own, and with the costs of replies filled in.
+type Client struct {
+	role    RoleName
+	setting Setting
+	probes  Probes
+	pricer  Pricer
+	retries int
+}
+
+// Configured says whether the role has a model.
+func (c Client) Configured() bool { return c.setting.Model != nil }
+
+// Setting returns what the role resolved to.
+func (c Client) Setting() Setting { return c.setting }
+
+// Stream implements Model.
+func (c Client) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*Response, error) {
+	if c.setting.Model == nil {
+		return nil, fmt.Errorf("role %s: %w", c.role, ErrNotConfigured)
+	}
+	r := c.fill(req)
+	resp, err := c.setting.Model.Stream(ctx, r, sink)
+	if err != nil {
+		return nil, err
+	}
+	if resp.Usage.Cost == 0 {
+		priced := *resp
+		priced.Usage = c.pricer.Fill(r.Model, resp.Usage)
+		return &priced, nil
+	}
+	return resp, nil
+}
+
+// Embed calls the role's embedder; an empty model means the role's.
+func (c Client) Embed(ctx context.Context, model string, texts []string) (*Embeddings, error) {
+	if c.setting.Embedder == nil {
+		return nil, fmt.Errorf("role %s: %w", c.role, ErrNotConfigured)
+	}
+	if model == "" {
+		model = c.setting.Name
+	}
+	out, err := c.setting.Embedder.Embed(ctx, model, texts)
+	if err != nil {
+		return nil, err
+	}
+	priced := *out
+	priced.Usage = c.pricer.Fill(model, out.Usage)
+	return &priced, nil
+}
+
+func (c Client) fill(req *Request) *Request {
+	r := *req
+	s := c.setting
+	if r.Model == "" {
+		r.Model = s.Name
+	}
+	if r.MaxTokens == 0 {
+		r.MaxTokens = s.MaxTokens
+	}
+	if r.Temperature == nil {
+		r.Temperature = s.Temperature
+	}
+	if len(s.Extra) > 0 {
+		extra := maps.Clone(s.Extra)
+		maps.Copy(extra, r.Extra)
+		r.Extra = extra
+	}
+	return &r
+}
+
+// forObject implements objectDefaults.
+func (c Client) forObject(req *Request, opts ObjectOptions) (Model, *Request, ObjectOptions) {
+	if opts.MaxRetries == 0 {
+		opts.MaxRetries = c.retries
+	}
+	if opts.Probes == nil {
+		opts.Probes = c.probes
+	}
+	if opts.Endpoint == "" {
+		opts.Endpoint = c.setting.Endpoint
+	}
+	bare := c
+	bare.setting.MaxTokens, bare.setting.Temperature, bare.setting.Extra = 0, nil, nil
+	return bare, c.fill(req), opts
+}

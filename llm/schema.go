@@ -1,0 +1,281 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	validation "github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// Schema is the JSON schema of a Go struct type. Field descriptions come from
+// the tag `jsonschema:"…"`, bounds from `min:"1"` and `max:"10"` (of a number's
+// value, a list's length or a text's length), choices from `enum:"a,b,c"`.
+// Fields with omitempty or omitzero are optional.
+type Schema struct {
+	// Name of the type in lower case with underscores.
+	Name string
+	// Strict is what is sent: everything is required, optional fields may be
+	// null, and nothing else is allowed.
+	Strict json.RawMessage
+
+	root      *jsonschema.Schema
+	validator *validation.Schema
+}
+
+// schemas holds a *schemaEntry per reflect.Type. It is a cache of pure values.
+var schemas sync.Map
+
+type schemaEntry struct {
+	once   sync.Once
+	schema *Schema
+	err    error
+}
+
+// SchemaOf returns the schema of T, which is built and compiled once.
+func SchemaOf[T any]() (*Schema, error) {
+	t := reflect.TypeFor[T]()
+	v, ok := schemas.Load(t)
+	if !ok {
+		v, _ = schemas.LoadOrStore(t, new(schemaEntry))
+	}
+	e := v.(*schemaEntry)
+	e.once.Do(func() { e.schema, e.err = buildSchema(t) })
+	return e.schema, e.err
+}
+
+func buildSchema(t reflect.Type) (*Schema, error) {
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("schema of %s: only a struct can be asked for", t)
+	}
+	root, err := jsonschema.ForType(t, &jsonschema.ForOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", t, err)
+	}
+	if err := applyTags(t, root); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", t, err)
+	}
+	s := &Schema{Name: schemaName(t), root: root}
+	allowNull(root)
+	if s.validator, err = compileSchema(root); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", t, err)
+	}
+	strict := root.CloneSchemas()
+	requireAll(strict)
+	if s.Strict, err = json.Marshal(strict); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", t, err)
+	}
+	return s, nil
+}
+
+func schemaName(t reflect.Type) string {
+	var b strings.Builder
+	for i, r := range t.Name() {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			if i > 0 {
+				b.WriteByte('_')
+			}
+			b.WriteRune(r - 'A' + 'a')
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_':
+			b.WriteRune(r)
+		default: // type parameters follow
+			return b.String()
+		}
+	}
+	if b.Len() == 0 {
+		return "object"
+	}
+	return b.String()
+}
+
+// subschemas calls f for each schema below s that our types can have.
+func subschemas(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
+	for _, p := range s.Properties {
+		f(p)
+	}
+	if s.Items != nil {
+		f(s.Items)
+	}
+	if s.AdditionalProperties != nil {
+		f(s.AdditionalProperties)
+	}
+}
+
+func schemaTypes(s *jsonschema.Schema) []string {
+	if s.Type != "" {
+		return []string{s.Type}
+	}
+	return s.Types
+}
+
+func setTypes(s *jsonschema.Schema, types []string) {
+	s.Type, s.Types = "", nil
+	if len(types) == 1 {
+		s.Type = types[0]
+	} else {
+		s.Types = types
+	}
+}
+
+// allowNull gives the schema the form that replies are held to: null is
+// allowed for optional fields and pointers, and not for slices as such.
+func allowNull(s *jsonschema.Schema) {
+	types := schemaTypes(s)
+	if slices.Contains(types, "array") {
+		setTypes(s, []string{"array"})
+	}
+	subschemas(s, allowNull)
+	for name, p := range s.Properties {
+		types := schemaTypes(p)
+		if !slices.Contains(s.Required, name) && len(types) > 0 && !slices.Contains(types, "null") {
+			setTypes(p, append(slices.Clone(types), "null"))
+			if p.Enum != nil {
+				p.Enum = append(slices.Clone(p.Enum), nil)
+			}
+		}
+	}
+}
+
+func requireAll(s *jsonschema.Schema) {
+	if len(s.Properties) > 0 {
+		s.Required = slices.Clone(s.PropertyOrder)
+		if len(s.Required) != len(s.Properties) {
+			s.Required = s.Required[:0]
+			for name := range s.Properties {
+				s.Required = append(s.Required, name)
+			}
+			slices.Sort(s.Required)
+		}
+	}
+	subschemas(s, requireAll)
+}
+
+// applyTags adds the bounds and choices of the struct's tags.
+func applyTags(t reflect.Type, s *jsonschema.Schema) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		if s.Items != nil {
+			return applyTags(t.Elem(), s.Items)
+		}
+	case reflect.Map:
+		if s.AdditionalProperties != nil {
+			return applyTags(t.Elem(), s.AdditionalProperties)
+		}
+	case reflect.Struct:
+		for _, f := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "" {
+				name = f.Name
+			}
+			p := s.Properties[name]
+			if p == nil || f.Anonymous {
+				continue
+			}
+			if err := applyFieldTags(f, p); err != nil {
+				return fmt.Errorf("field %s: %w", f.Name, err)
+			}
+			if err := applyTags(f.Type, p); err != nil {
+				return fmt.Errorf("field %s: %w", f.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func applyFieldTags(f reflect.StructField, p *jsonschema.Schema) error {
+	target := p
+	if slices.Contains(schemaTypes(p), "array") && p.Items != nil {
+		target = p.Items // choices are those of the elements
+	}
+	if tag, ok := f.Tag.Lookup("enum"); ok {
+		for _, v := range strings.Split(tag, ",") {
+			target.Enum = append(target.Enum, v)
+		}
+	}
+	for _, bound := range []string{"min", "max"} {
+		tag, ok := f.Tag.Lookup(bound)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(tag, 64)
+		if err != nil {
+			return fmt.Errorf("tag %s: %w", bound, err)
+		}
+		i := int(n)
+		types := schemaTypes(p)
+		low := bound == "min"
+		switch {
+		case slices.Contains(types, "array") && low:
+			p.MinItems = &i
+		case slices.Contains(types, "array"):
+			p.MaxItems = &i
+		case slices.Contains(types, "string") && low:
+			p.MinLength = &i
+		case slices.Contains(types, "string"):
+			p.MaxLength = &i
+		case low:
+			p.Minimum = &n
+		default:
+			p.Maximum = &n
+		}
+	}
+	return nil
+}
+
+func compileSchema(s *jsonschema.Schema) (*validation.Schema, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := validation.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := validation.NewCompiler()
+	if err := c.AddResource("mem:schema", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("mem:schema")
+}
+
+// Validate says what is wrong with a JSON value, in words for a model.
+func (s *Schema) Validate(value any) error {
+	err := s.validator.Validate(value)
+	var v *validation.ValidationError
+	if !errors.As(err, &v) {
+		return err
+	}
+	p := message.NewPrinter(language.English)
+	var lines []string
+	var walk func(*validation.ValidationError)
+	walk = func(v *validation.ValidationError) {
+		if len(v.Causes) > 0 {
+			for _, c := range v.Causes {
+				walk(c)
+			}
+			return
+		}
+		at := "/" + strings.Join(v.InstanceLocation, "/")
+		lines = append(lines, "at "+at+": "+v.ErrorKind.LocalizedString(p))
+	}
+	walk(v)
+	slices.Sort(lines)
+	const most = 8
+	if extra := len(lines) - most; extra > 0 {
+		lines = append(lines[:most], fmt.Sprintf("and %d more", extra))
+	}
+	return errors.New(strings.Join(lines, "; "))
+}
