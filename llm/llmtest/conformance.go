@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,14 +20,15 @@ import (
 // show it, even where the service repeats it.
 const Key = "sk-llmtest-4f2e9b7c1d"
 
-// Patience is how long a provider under test has to wait for the first byte
-// and for each next one.
-const Patience = 400 * time.Millisecond
+// Patience is how long a provider under test has to wait for the first byte,
+// for each next one, and for a whole reply: a moment in the cases where the
+// server falls silent, a minute in all others, so that a slow machine changes
+// no result.
+func (s *Server) Patience() time.Duration { return s.patience }
 
 // Run checks a provider against the contract of llm.Model. newModel makes a
 // model that calls the server (see [Server.URL]) with the key [Key], with
-// [Patience] for the first byte and between bytes, and without retries of its
-// own.
+// [Server.Patience] for its time limits, and without retries of its own.
 func Run(t *testing.T, newModel func(t *testing.T, s *Server) llm.Model) {
 	s := suite{newModel}
 	for _, c := range []struct {
@@ -67,7 +69,17 @@ type suite struct {
 func (s suite) start(t *testing.T, script Script) (*Server, llm.Model) {
 	t.Helper()
 	srv := Start(t, script)
+	if silent(script) {
+		srv.patience = 150 * time.Millisecond
+	}
 	return srv, s.newModel(t, srv)
+}
+
+// silent says whether the script waits for the client to lose patience.
+func silent(script Script) bool {
+	return slices.ContainsFunc(script.Rules, func(r Rule) bool {
+		return r.Fault.is(Slow) || r.Fault.is(Stall)
+	})
 }
 
 // Texts of several widths, so that pieces end inside words and beside
@@ -473,7 +485,7 @@ func (s suite) lenient(t *testing.T) {
 		"content type":     {Rules: []Rule{{Fault: &Fault{Kind: ContentType}}, {Reply: Say(longText)}}},
 		"stream ignored":   {Support: Support{Stream: Ignore}, Rules: []Rule{{Reply: Say(longText)}}},
 		"no usage":         {Support: Support{Usage: Ignore}, Rules: []Rule{{Reply: Say(longText)}}},
-		"pieces with time": {ChunkSize: 100, ChunkDelay: Patience / 20, Rules: []Rule{{Reply: Say(longText)}}},
+		"pieces with time": {ChunkSize: 100, ChunkDelay: 20 * time.Millisecond, Rules: []Rule{{Reply: Say(longText)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, m := s.start(t, script)
@@ -491,7 +503,7 @@ func (s suite) lenient(t *testing.T) {
 	}
 }
 
-// wait bounds what a test waits for by the test's own deadline.
+// gone waits for the server to notice that the client left.
 func (s suite) gone(t *testing.T, srv *Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

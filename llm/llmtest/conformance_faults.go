@@ -51,6 +51,7 @@ func (s suite) failures(t *testing.T) {
 		{"error in the stream", fault(Fault{Kind: StreamError, After: 3}), llm.ErrServer, "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			srv, m := s.start(t, c.script)
 			for i, sink := range []func(llm.Chunk){nil, func(llm.Chunk) {}} {
 				r, err := m.Stream(t.Context(), ask("hello"), sink)
@@ -177,7 +178,7 @@ func (s suite) cancel(t *testing.T) {
 	})
 	t.Run("in the middle", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		srv, m := s.start(t, Script{Rules: []Rule{{Fault: &Fault{Kind: Stall, After: 2}, Reply: Say(longText)}}})
+		srv, m := s.start(t, Script{ChunkDelay: time.Hour, Rules: []Rule{{Reply: Say(longText)}}})
 		r, err := m.Stream(ctx, ask("hello"), func(llm.Chunk) { cancel() })
 		if !errors.Is(err, context.Canceled) || r != nil {
 			t.Errorf("%v, %v, want %v", r, err, context.Canceled)
@@ -199,8 +200,8 @@ func (s suite) cancel(t *testing.T) {
 
 // deadline checks that the caller's own deadline is told from the provider's.
 func (s suite) deadline(t *testing.T) {
-	srv, m := s.start(t, Script{Rules: []Rule{{Fault: &Fault{Kind: Slow}}}})
-	ctx, cancel := context.WithTimeout(t.Context(), Patience/4)
+	srv, m := s.start(t, Script{Latency: time.Hour})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := m.Stream(ctx, ask("hello"), nil)
 	if !errors.Is(err, context.DeadlineExceeded) {

@@ -59,8 +59,8 @@ func Vector(text string, dimensions int) []float32 {
 	}
 	for _, f := range features(text) {
 		add(f, 1)
-		if r := []rune(f); len(r) > 5 {
-			add("prefix "+string(r[:5]), 0.7)
+		if r := []rune(f); len(r) > 4 {
+			add("prefix "+string(r[:4]), 1)
 		}
 	}
 	var sum float64

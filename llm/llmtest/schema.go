@@ -360,42 +360,52 @@ func number(n node, at place, whole bool) json.RawMessage {
 	if whole {
 		v = float64(1 + at.index)
 	}
-	low, hasLow := n.number("minimum")
-	high, hasHigh := n.number("maximum")
-	if x, ok := n.number("exclusiveMinimum"); ok && (!hasLow || x >= low) {
-		low, hasLow = justAbove(x, whole, high, hasHigh), true
+	low, high := math.Inf(-1), math.Inf(1)
+	if x, ok := n.number("minimum"); ok {
+		low = x
 	}
-	if x, ok := n.number("exclusiveMaximum"); ok && (!hasHigh || x <= high) {
-		high, hasHigh = -justAbove(-x, whole, -low, hasLow), true
+	if x, ok := n.number("maximum"); ok {
+		high = x
 	}
-	if hasHigh && v > high {
-		v = high
+	above, isOpen := n.number("exclusiveMinimum")
+	openLow := isOpen && above >= low
+	if openLow {
+		low = above
 	}
-	if hasLow && v < low {
-		v = low
+	below, isOpen := n.number("exclusiveMaximum")
+	openHigh := isOpen && below <= high
+	if openHigh {
+		high = below
+	}
+	if whole {
+		if openLow {
+			low = math.Floor(low) + 1
+		}
+		if openHigh {
+			high = math.Ceil(high) - 1
+		}
+		v = max(min(v, math.Floor(high)), math.Ceil(low))
+	} else if v < low || v > high || openLow && v == low || openHigh && v == high {
+		v = between(low, high)
 	}
 	if step, ok := n.number("multipleOf"); ok && step > 0 {
 		v = math.Ceil(v/step) * step
-		if hasHigh && v > high {
-			v = math.Floor(high/step) * step
+		if v > high || openHigh && v == high {
+			v -= step
 		}
-	}
-	if whole {
-		v = math.Ceil(v)
 	}
 	return encode(v)
 }
 
-// justAbove is a round number greater than x, and below the limit if it has
-// one.
-func justAbove(x float64, whole bool, limit float64, limited bool) float64 {
-	if whole {
-		return math.Floor(x) + 1
+// between is a number inside the bounds, one of which may be infinite.
+func between(low, high float64) float64 {
+	switch {
+	case math.IsInf(low, -1):
+		return high - 0.5
+	case math.IsInf(high, 1):
+		return low + 0.5
 	}
-	if limited && limit > x {
-		return x + (limit-x)/2
-	}
-	return x + 0.5
+	return low + (high-low)/2
 }
 
 // text makes a string that the property's name asks for.

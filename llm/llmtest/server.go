@@ -28,6 +28,8 @@ type Server struct {
 	url    string
 	done   chan struct{} // closed when waits have to end
 	gone   chan Call
+	// patience is what the conformance suite grants the provider.
+	patience time.Duration
 
 	mu       sync.Mutex
 	log      callLog
@@ -53,6 +55,8 @@ func New(script Script) *Server {
 		counts:  make([]int, len(script.Rules)),
 		limiter: limiter{limits: script.Limits},
 		tokens:  map[string]time.Time{},
+
+		patience: time.Minute,
 	}
 	openai, anthropic, gigachat := openAI{}, anthropicDialect{}, gigaChat{}
 	s.mux.Handle("POST /v1/chat/completions", s.chat(openai))
