@@ -2,60 +2,32 @@ module dossier
 
 go 1.26.0
 
-require github.com/google/jsonschema-go v0.4.3
-
 require (
 	github.com/alecthomas/kong v1.16.1
-	pgregory.net/rapid v1.3.0
-)
-
-require gopkg.in/yaml.v3 v3.0.1
-
-require (
+	github.com/google/jsonschema-go v0.4.3
+	github.com/openai/openai-go/v3 v3.90.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	go.yaml.in/yaml/v3 v3.0.4
 	golang.org/x/term v0.45.0
-)
-
-require golang.org/x/sys v0.47.0 // indirect
-require (
-	github.com/google/jsonschema-go v0.4.3
-	go.yaml.in/yaml/v3 v3.0.4
-	pgregory.net/rapid v1.3.0
-require (
+	golang.org/x/text v0.42.0
+	gopkg.in/yaml.v3 v3.0.1
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0
 )
 
 require (
+	github.com/coder/websocket v1.8.15 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	golang.org/x/sys v0.48.0 // indirect
-	modernc.org/libc v1.77.1 // indirect
-	modernc.org/mathutil v1.7.1 // indirect
-	modernc.org/memory v1.12.1 // indirect
-)
-require (
-	github.com/google/jsonschema-go v0.4.3
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
-	golang.org/x/text v0.14.0
-)
-
-require pgregory.net/rapid v1.3.0
-require (
-	github.com/openai/openai-go/v3 v3.90.0
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
-	gopkg.in/yaml.v3 v3.0.1
-	pgregory.net/rapid v1.3.0
-)
-
-require (
-	github.com/coder/websocket v1.8.15 // indirect
 	github.com/tidwall/gjson v1.19.0 // indirect
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
-	golang.org/x/text v0.42.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	modernc.org/libc v1.77.1 // indirect
+	modernc.org/mathutil v1.7.1 // indirect
+	modernc.org/memory v1.12.1 // indirect
 )
