@@ -56,6 +56,7 @@ var known = []struct {
 	{run.ErrLive, "not_replayable", http.StatusConflict, "the journal of this run is not whole, or the program has changed since"},
 	{run.ErrShutdown, "shutdown", http.StatusServiceUnavailable, "nothing is lost: `dossier runs resume ID` goes on"},
 	{run.ErrCancelled, "cancelled", http.StatusConflict, ""},
+	{llm.ErrNotConfigured, "not_configured", http.StatusServiceUnavailable, "`dossier models` shows what is missing"},
 	{ErrGone, "gone", http.StatusServiceUnavailable, "run the command again"},
 	{context.Canceled, "interrupted", http.StatusServiceUnavailable, ""},
 	{context.DeadlineExceeded, "timeout", http.StatusGatewayTimeout, ""},
