@@ -36,6 +36,7 @@ type Engine struct {
 	hub     *hub
 	log     *slog.Logger
 	workers int
+	limits  run.Limits // of runs that bring none
 	closers []func() error
 
 	ctx    context.Context
@@ -70,13 +71,14 @@ type parts struct {
 	owner   string
 	ttl     time.Duration
 	workers int
+	limits  run.Limits
 	closers []func() error
 }
 
 func newEngine(p parts) *Engine {
 	e := &Engine{
 		store: p.store, modes: make(map[string]mode.Mode), hub: newHub(), log: p.log,
-		workers: p.workers, closers: p.closers, busy: make(map[string]bool),
+		workers: p.workers, limits: p.limits, closers: p.closers, busy: make(map[string]bool),
 	}
 	for _, m := range p.modes {
 		e.modes[m.Name()] = m
@@ -145,6 +147,9 @@ func (e *Engine) record(req Request) (run.Record, error) {
 	}
 	if len(req.Question)+len(req.Context) > maxQuestion {
 		return run.Record{}, &UsageError{Message: fmt.Sprintf("the question has %d bytes, more than the %d that fit", len(req.Question)+len(req.Context), maxQuestion), Hint: "put the material into a file and ask about it"}
+	}
+	if req.Limits == (run.Limits{}) {
+		req.Limits = e.limits
 	}
 	settings, err := json.Marshal(m.Settings())
 	if err != nil {

@@ -2,15 +2,26 @@ package dossier
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"dossier/internal/config"
+	"dossier/internal/store"
+	"dossier/internal/store/sqlite"
+	"dossier/lang"
+	"dossier/mode"
+	"dossier/mode/chat"
+	"dossier/run"
 )
 
 // Options say how to open an Engine. The zero value opens the user's own data
 // directory with the user's own configuration.
 type Options struct {
-	// DataDir holds everything that is kept. Empty: $DOSSIER_DATA, or the
-	// user's data directory.
+	// DataDir holds everything that is kept; empty means the configured one.
 	DataDir string
 	// ConfigFile replaces the configuration file that is looked for.
 	ConfigFile string
@@ -27,5 +38,61 @@ type Options struct {
 // Open opens the data directory, which has one owner at a time, and returns an
 // Engine on it.
 func Open(ctx context.Context, o Options) (*Engine, error) {
-	return nil, errors.New("wired in the next commit")
+	cfg, err := config.Load(config.Sources{Env: o.Env, File: o.ConfigFile, Flags: o.Set})
+	if err != nil {
+		return nil, err
+	}
+	dir := o.DataDir
+	if dir == "" {
+		dir = cfg.DataDir
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	s, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Evict(ctx); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	e, err := assemble(cfg, s, o.Log)
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	if o.Resume {
+		if _, err := e.ResumeOrphans(ctx); err != nil {
+			_ = e.Close()
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// assemble is the wiring of the product: everything that exists is named here.
+func assemble(cfg *config.Config, s store.Store, log *slog.Logger) (*Engine, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	models, err := connect(cfg, &storedProbes{settings: s})
+	if err != nil {
+		return nil, err
+	}
+	language := lang.Code("")
+	if cfg.Lang != "auto" {
+		language = lang.Code(cfg.Lang)
+	}
+	return newEngine(parts{
+		store: s, log: log, workers: cfg.Workers,
+		limits: run.Limits{
+			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
+			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
+		},
+		owner: "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()),
+		modes: []mode.Mode{
+			chat.New(models, s.Messages, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
+		},
+	}), nil
 }

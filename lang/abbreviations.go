@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 )
 
+// set returns the words as a set.
 func set(words string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {

@@ -149,8 +149,9 @@ type evidence struct {
 	letters   [scripts]int
 	sums      [maxModels]ngram.Vector
 	words     int
-	japanese  int // Han characters that only Japanese writes
-	particles int // and that only Chinese writes
+	yo        bool // the letter ё was seen, which features fold to е
+	japanese  int  // Han characters that only Japanese writes
+	particles int  // and that only Chinese writes
 }
 
 func (e *evidence) read(text string) {
@@ -183,11 +184,11 @@ func (e *evidence) read(text string) {
 			if scriptOf(r) != s || n == maxWord {
 				break
 			}
-			l := unicode.ToLower(r)
-			if l != r {
+			if unicode.IsUpper(r) {
 				upper++
 			}
-			word[n] = l
+			e.yo = e.yo || r == 'ё' || r == 'Ё'
+			word[n] = ngram.Fold(r)
 			n++
 			at += size
 		}

@@ -10,7 +10,7 @@ import (
 // rough share of web pages and questions, much tempered. It decides only
 // words that several languages share.
 var prior = map[Code]float64{
-	English: 4, Russian: 3, "es": 2, "de": 2, "fr": 2, "pt": 1.5, "it": 1.5, "ar": 1.5, "uk": 1.3,
+	English: 4, Russian: 4, "es": 2, "de": 2, "fr": 2, "pt": 1.5, "it": 1.5, "ar": 1.5, "uk": 1.3,
 	"ca": 0.6, "da": 0.6, "nb": 0.6, "sk": 0.6, "hr": 0.6, "sl": 0.6, "lt": 0.6, "lv": 0.6, "et": 0.6,
 	"is": 0.6, "tl": 0.6, "mk": 0.6, "ur": 0.6,
 }
@@ -28,14 +28,8 @@ const (
 )
 
 // functionWords mark an English sentence around quoted foreign words.
-var functionWords = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq("a about an and are as at be by can did do does explain for from how in into is it " +
-		"mean means of on or that the their these this to translate was what when where which who why will with") {
-		m[w] = true
-	}
-	return m
-}()
+var functionWords = set(`a about an and are as at be by can did do does explain for from how in into is it
+	mean means of on or that the their these this to translate was what when where which who why will with`)
 
 // scriptWeight is what a word counts for its script. A text in another script
 // carries Latin names, terms and abbreviations, while a Latin text seldom
@@ -75,28 +69,28 @@ func functionWord(word []rune) bool {
 const cjkByte = 0xe3
 
 // addressLen returns the length of the URL or mail address that text begins
-// with, and 0 when it begins with a word. CJK text needs no space before or
-// after an address.
+// with, and 0 when it begins with a word. What marks an address must stand near
+// its beginning. CJK text needs no space before or after an address.
 func addressLen(text string) int {
 	if text[0] >= utf8.RuneSelf {
 		return 0
 	}
-	end, address := len(text), false
+	address := strings.HasPrefix(text, "www.")
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c <= ' ' || c == '<' || c == '>' || c == '"' || c == '|' || c >= cjkByte:
-			end = i
-		case c == ':' && strings.HasPrefix(text[i:], "://"), c == '@' && i > 0:
+			if address {
+				return i
+			}
+			return 0
+		case c == ':' && strings.HasPrefix(text[i:], "://"), c == '@':
 			address = true
-			continue
-		default:
-			continue
+		case i > 100 && !address:
+			return 0
 		}
-		break
 	}
-	token := text[:end]
-	if address || strings.HasPrefix(token, "www.") {
-		return end
+	if address {
+		return len(text)
 	}
 	return 0
 }
@@ -150,6 +144,9 @@ func (e *evidence) model(s script, share float64, guess func(Code, float64)) {
 	top := math.Inf(-1)
 	for i, p := range m.prior {
 		scores[i] += p
+		if s == cyrillic && e.yo && !writesYo(m.Langs[i]) {
+			scores[i] -= yoPenalty
+		}
 		top = max(top, scores[i])
 	}
 	var sum float64
@@ -161,3 +158,9 @@ func (e *evidence) model(s script, share float64, guess func(Code, float64)) {
 		guess(Code(l), share*scores[i]/sum)
 	}
 }
+
+// yoPenalty is what the letter ё counts against a language without it: enough
+// to decide a word, not to outweigh a sentence that has a foreign name.
+const yoPenalty = 5
+
+func writesYo(lang string) bool { return lang == "ru" || lang == "be" || lang == "kk" }

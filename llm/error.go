@@ -67,6 +67,27 @@ func (e *Error) Retryable() bool {
 	return false
 }
 
+// Fault says how a run records the error: its kind, and what to do about it.
+func (e *Error) Fault() (code, hint string) {
+	switch e.Kind {
+	case ErrUnreachable:
+		hint = "check that " + e.Endpoint + " is up and that base_url and proxy are right"
+	case ErrTimeout, ErrServer, ErrCut, ErrMalformed:
+		hint = "the endpoint is in trouble: resume the run later, or use another model"
+	case ErrRateLimited:
+		hint = "the endpoint asks for fewer calls: resume the run later"
+	case ErrAuth:
+		hint = "the key is not accepted by " + e.Endpoint + ": check api_key"
+	case ErrNoModel:
+		hint = "`dossier models list` shows the models that the endpoint has"
+	case ErrTooLong:
+		hint = "ask a shorter question, or use a model with a larger context"
+	case ErrQuota:
+		hint = "the account at " + e.Endpoint + " is out of credit"
+	}
+	return string(e.Kind), hint
+}
+
 // KindOf returns the kind of the *Error in err's chain, or "".
 func KindOf(err error) ErrorKind {
 	var e *Error

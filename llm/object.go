@@ -107,7 +107,7 @@ type asker struct {
 	way         Way
 	maxTokens   int
 	temperature *float64
-	unfit       int       // replies under WaySchema that didn't fit it
+	unfit       int       // replies in this way that didn't fit the schema
 	complaint   []Message // the last reply and what was wrong with it
 	stream      *fieldStream
 	info        ObjectInfo
@@ -141,6 +141,7 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func([]byte) error
 			if a.adapt(err, req) {
 				continue
 			}
+			a.stream.restart()
 			if KindOf(err) == ErrBadRequest {
 				return refusal // not the way of asking was wrong, but what was asked
 			}
@@ -239,7 +240,7 @@ func (a *asker) stepDown(req *Request) bool {
 		return false
 	}
 	a.way = ways[i]
-	a.complaint = nil
+	a.complaint, a.unfit = nil, 0
 	return true
 }
 
@@ -254,8 +255,8 @@ func (a *asker) learn(req *Request, resp *Response, reason error) {
 		}
 		return
 	}
-	if a.ignored(resp, reason) {
-		a.stepDown(req)
+	if a.ignored(resp, reason) && a.stepDown(req) {
+		return
 	}
 	text := "Your last reply doesn't fit: " + reason.Error() + ". Reply again with the whole corrected JSON object and nothing else."
 	if a.way == WayTool && len(resp.Message.ToolCalls) > 0 {
@@ -277,14 +278,12 @@ func (a *asker) learn(req *Request, resp *Response, reason error) {
 // ignored it, so that asking in the same way again won't help.
 func (a *asker) ignored(resp *Response, reason error) bool {
 	switch a.way {
-	case WaySchema:
+	case WaySchema, WayJSON:
 		var unfit *unfitError
 		if errors.As(reason, &unfit) {
 			a.unfit++
 		}
 		return a.unfit > 1 || errors.Is(reason, jsonrepair.ErrNone)
-	case WayJSON:
-		return errors.Is(reason, jsonrepair.ErrNone)
 	case WayTool:
 		return len(resp.Message.ToolCalls) == 0
 	}
@@ -320,13 +319,4 @@ func (a *asker) request(req *Request) *Request {
 		r.Messages = slices.Insert(r.Messages, 0, Message{Role: RoleSystem, Content: rule})
 	}
 	return &r
-}
-
-// Add returns the sum of two counts.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{
-		Input: u.Input + v.Input, Output: u.Output + v.Output,
-		CachedInput: u.CachedInput + v.CachedInput, Reasoning: u.Reasoning + v.Reasoning,
-		Cost: u.Cost + v.Cost, Estimated: u.Estimated || v.Estimated,
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -278,6 +280,22 @@ func (x *Executor) flushing() {
 	}
 }
 
+// held returns the live runs with the last signal that each has seen. A run's
+// lock is never taken under the worker's: a run that emits takes them the
+// other way round.
+func (x *Executor) held() map[string]int64 {
+	x.mu.Lock()
+	live := slices.Collect(maps.Values(x.live))
+	x.mu.Unlock()
+	held := make(map[string]int64, len(live))
+	for _, e := range live {
+		e.mu.Lock()
+		held[e.rec.ID] = e.signalN
+		e.mu.Unlock()
+	}
+	return held
+}
+
 // renewing keeps the leases of all live runs and looks for their signals.
 func (x *Executor) renewing() {
 	defer x.wg.Done()
@@ -291,14 +309,7 @@ func (x *Executor) renewing() {
 		case <-x.quit:
 			return
 		}
-		held := make(map[string]int64)
-		x.mu.Lock()
-		for id, e := range x.live {
-			e.mu.Lock()
-			held[id] = e.signalN
-			e.mu.Unlock()
-		}
-		x.mu.Unlock()
+		held := x.held()
 		if len(held) == 0 {
 			continue
 		}

@@ -14,7 +14,7 @@ type Config struct {
 
 	DataDir string `key:"data_dir" kind:"path" flag:"data-dir" default:"${XDG_DATA_HOME:-~/.local/share}/dossier" help:"Directory of the database and of stored pages."`
 	Lang    string `key:"lang" flag:"lang" enum:"auto,ru,en,zh" default:"auto" help:"Language of messages; auto follows the question."`
-	Workers int    `key:"workers" flag:"workers" default:"0" min:"0" max:"4096" help:"Runs worked on at the same time; 0 is four for each processor."`
+	Workers int    `key:"workers" flag:"workers" default:"256" min:"1" max:"100000" help:"Runs worked on at the same time; the others wait in line."`
 
 	Execution Execution `key:"execution" help:"Limits of an agent's loop."`
 	Search    Search    `key:"search" help:"Web search."`

@@ -71,6 +71,9 @@ type Runs interface {
 	// when the run is done and with ErrBusy while a lease is alive; a run in
 	// any other state is left as it is.
 	Reopen(ctx context.Context, id string) error
+	// Evict ends every lease, whoever holds it. It is for a process that has
+	// just become the only one on the store: whoever held a lease is dead.
+	Evict(ctx context.Context) error
 	// Orphans returns the runs without a live lease that a worker should
 	// take, the oldest first: those that are queued or running, those that
 	// wait and have an answer which they have not used or a cancel, pause or

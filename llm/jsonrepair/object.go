@@ -53,13 +53,13 @@ func (p *parser) members(n *node) *node {
 		if p.done() || p.fenceAt(p.i) {
 			return n
 		}
-		switch c := p.s[p.i]; {
+		switch c, size := p.sign(p.i); {
 		case c == '}':
 			p.i++
 			n.open = false
 			return n
 		case c == ',' || c == ';':
-			p.i++
+			p.i += size
 		case c == ']' || c == ')':
 			if p.closesOuter(c) {
 				return n
@@ -92,8 +92,16 @@ func (p *parser) strayColon() {
 		p.fail(p.i, "a key is missing before the colon")
 		return
 	}
-	p.i++
+	p.colons()
 	p.value(inMember)
+}
+
+// colons moves over the colon at i, however often it was written.
+func (p *parser) colons() {
+	for c, n := p.sign(p.i); c == ':'; c, n = p.sign(p.i) {
+		p.i += n
+		p.space()
+	}
 }
 
 // mergeObject reads an object where a key should stand: its members belong
@@ -145,11 +153,13 @@ func (p *parser) member(n *node) *node {
 		return nil
 	}
 	p.space()
-	next := p.at(p.i)
+	next, _ := p.sign(p.i)
 	switch {
-	case next == ':' || next == '=':
+	case next == ':':
+		p.colons()
+	case next == '=':
 		p.i++
-		if next == '=' && p.at(p.i) == '>' {
+		if p.at(p.i) == '>' {
 			p.i++
 		}
 	case wasQuoted && key == "":
@@ -203,7 +213,7 @@ func (p *parser) setOf() *node {
 func (p *parser) bareKey() string {
 	start := p.i
 	for p.i < len(p.s) {
-		c := p.s[p.i]
+		c, _ := p.sign(p.i)
 		if strings.IndexByte(":,;{}[]\n=", c) >= 0 || p.fenceAt(p.i) {
 			break
 		}
@@ -216,8 +226,10 @@ func (p *parser) bareKey() string {
 		p.i++
 	}
 	key := escape(strings.TrimSpace(p.s[start:p.i]))
-	if n := p.quoteAt(p.i); n > 0 && p.at(p.skip(p.i+n)) == ':' {
-		p.i += n // its opening quote was lost
+	if n := p.quoteAt(p.i); n > 0 {
+		if c, _ := p.sign(p.skip(p.i + n)); c == ':' {
+			p.i += n // its opening quote was lost
+		}
 	}
 	return key
 }

@@ -62,6 +62,21 @@ func (p *parser) at(i int) byte {
 	return p.s[i]
 }
 
+// sign returns the punctuation mark at i and its length; full-width commas and
+// colons count as what they stand for.
+func (p *parser) sign(i int) (mark byte, n int) {
+	c := p.at(i)
+	if c >= utf8.RuneSelf {
+		switch r, n := utf8.DecodeRuneInString(p.s[i:]); r {
+		case '，', '、':
+			return ',', n
+		case '：':
+			return ':', n
+		}
+	}
+	return c, 1
+}
+
 // push opens a bracket; it is false when the text is nested too deeply.
 func (p *parser) push(bracket byte) bool {
 	if len(p.open) >= maxDepth {
@@ -167,14 +182,16 @@ func (p *parser) ellipsis() bool {
 	return true
 }
 
-// value reads the value at i, or returns nil, having moved nowhere, if there
-// is none.
+// value reads the value at i, or returns nil if there is none.
 func (p *parser) value(where place) *node {
 	p.space()
 	if p.done() {
 		return nil
 	}
-	switch c := p.s[p.i]; {
+	if n := p.stringPrefix(); n > 0 {
+		p.i += n
+	}
+	switch c, _ := p.sign(p.i); {
 	case c == '{':
 		return p.object()
 	case c == '[':
@@ -182,7 +199,7 @@ func (p *parser) value(where place) *node {
 		return p.array('[', ']')
 	case c == '(':
 		return p.tuple(where)
-	case c == '}' || c == ']' || c == ')' || c == ',' || c == ';' || c == ':':
+	case strings.IndexByte("}]),;:", c) >= 0:
 		return nil
 	case p.fenceAt(p.i):
 		return nil
@@ -197,6 +214,18 @@ func (p *parser) value(where place) *node {
 		return n
 	}
 	return p.word(where)
+}
+
+// stringPrefix is the length of the letters that Python allows before a quote.
+func (p *parser) stringPrefix() int {
+	n := 0
+	for n < 2 && strings.IndexByte("bBfFrRuU", p.at(p.i+n)) >= 0 && p.i+n < len(p.s) {
+		n++
+	}
+	if c := p.at(p.i + n); n > 0 && (c == '"' || c == '\'') && p.closing(p.i+n, 1) >= 0 {
+		return n
+	}
+	return 0
 }
 
 // tuple reads "(a, b)" as an array and "(a)" as a.
@@ -231,11 +260,12 @@ func (p *parser) array(opener, closer byte) *node {
 		if p.done() || p.fenceAt(p.i) {
 			break
 		}
-		c := p.s[p.i]
-		if c == ',' || c == ';' || p.ellipsis() {
-			if c == ',' || c == ';' {
-				p.i++
-			}
+		c, size := p.sign(p.i)
+		if c == ',' || c == ';' {
+			p.i += size
+			continue
+		}
+		if p.ellipsis() {
 			continue
 		}
 		if c == closer {
@@ -254,10 +284,12 @@ func (p *parser) array(opener, closer byte) *node {
 			continue
 		}
 		if c == ':' {
-			if !p.pairInArray(n) {
-				p.i++
-			}
+			p.i += size
+			p.pairInArray(n)
 			continue
+		}
+		if opener == '[' && p.around(1) == '{' && len(n.items) > 0 && !n.items[0].container() && p.startsKey(p.i) {
+			break // the members of the object around it go on
 		}
 		start := p.i
 		item := p.value(inArray)
@@ -341,14 +373,14 @@ func (p *parser) lostRow(n *node) bool {
 	return true
 }
 
-// pairInArray handles ["key": value]: the last item was a key. It is at the
-// colon. Neighbouring pairs share one object until its first key comes again.
-func (p *parser) pairInArray(n *node) bool {
+// pairInArray handles ["key": value]: the last item was a key, and its colon
+// has been read. Neighbouring pairs share one object until its first key comes
+// again.
+func (p *parser) pairInArray(n *node) {
 	last := len(n.items) - 1
 	if last < 0 || n.items[last].container() {
-		return false
+		return
 	}
-	p.i++
 	key := n.items[last].text
 	value := p.value(inMember)
 	if value == nil {
@@ -357,8 +389,7 @@ func (p *parser) pairInArray(n *node) bool {
 	if last > 0 && n.items[last-1].kind == kindObject && n.items[last-1].open && n.items[last-1].keys[0] != key {
 		n.items[last-1].set(key, value)
 		n.items = n.items[:last]
-		return true
+		return
 	}
 	n.items[last] = &node{kind: kindObject, keys: []string{key}, items: []*node{value}, open: true}
-	return true
 }

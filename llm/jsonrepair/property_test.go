@@ -61,7 +61,7 @@ func appendText(t *rapid.T, b []byte) []byte {
 	s := rapid.OneOf(
 		rapid.StringMatching(`[a-z]{0,8}`),
 		rapid.String(),
-		rapid.StringOf(rapid.SampledFrom([]rune("ab ,:\"'\\{}[]()/*#+-`\n“”.1é😀"))),
+		rapid.StringOf(rapid.SampledFrom([]rune("abntu0 ,:\"'\\{}[]()/*#+-`\n“”.1é😀"))),
 	).Draw(t, "text")
 	quoted, err := json.Marshal(s)
 	if err != nil {

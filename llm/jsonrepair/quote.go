@@ -47,12 +47,9 @@ func (p *parser) atQuote(q *quote, t *text, size int) (int, bool) {
 			t.b = t.b[:t.sepLen]
 		}
 		t.b = []byte(trimSpaceEscapes(string(t.b)))
-		if q.inner {
-			t.b = append(t.b, `\"`...)
-		}
 		return v.end, true
 	case isEnd:
-		if q.inner && q.open == '"' {
+		if q.inner && q.open == '"' && q.where == inMember {
 			t.b = append(t.b, `\"`...) // one quote written for two
 		}
 		return at + size, true
@@ -79,9 +76,9 @@ func (p *parser) judge(q *quote, t *text, at, size int) verdict {
 	if next >= len(p.s) || p.fenceAt(next) {
 		return verdict{role: isEnd}
 	}
-	switch c := p.s[next]; c {
+	switch c, n := p.sign(next); c {
 	case ',':
-		return p.beforeComma(q, next, at, size)
+		return p.beforeComma(q, next+n, at+size)
 	case ':':
 		if q.inner && q.where != inKey && p.later(q, next) >= 0 {
 			return verdict{role: isInner}
@@ -114,12 +111,13 @@ func (p *parser) judge(q *quote, t *text, at, size int) verdict {
 	return p.beforeText(q, t, at, size, next)
 }
 
-// beforeComma judges a quote that is followed by a comma.
-func (p *parser) beforeComma(q *quote, comma, at, size int) verdict {
+// beforeComma judges a quote that is followed by a comma; behind is the
+// position behind the comma.
+func (p *parser) beforeComma(q *quote, behind, quoteEnd int) verdict {
 	if !q.inner {
 		return verdict{role: isEnd}
 	}
-	after := p.skip(comma + 1)
+	after := p.skip(behind)
 	c := p.at(after)
 	var ends bool
 	switch q.where {
@@ -128,7 +126,7 @@ func (p *parser) beforeComma(q *quote, comma, at, size int) verdict {
 	case inArray:
 		ends = after >= len(p.s) || isDigit(c) || strings.IndexByte("{[]}-", c) >= 0 || p.startsItem(after)
 	default:
-		ends = p.later(q, at+size) < 0
+		ends = p.later(q, quoteEnd) < 0
 	}
 	if ends {
 		return verdict{role: isEnd}
@@ -183,9 +181,11 @@ func (p *parser) beforeQuote(q *quote, next int) verdict {
 // is missing before it, or the text behind it is astray.
 func (p *parser) beforeText(q *quote, t *text, at, size, next int) verdict {
 	inner := verdict{role: isInner}
+	// A key behind a brace that the text itself opened belongs to the text.
+	ownKey := q.where == inMember && t.unmatched('}') == 0 && p.startsKey(at)
 	if t.sep > 0 && p.skip(t.sep+1) == at {
 		switch c := p.s[t.sep]; {
-		case c == ',' && q.where == inMember && p.startsKey(at),
+		case c == ',' && ownKey,
 			c == ',' && q.where == inArray && p.startsItem(at),
 			c == '+' && q.where != inKey && p.closing(at, size) >= 0,
 			c == ':' && q.where == inKey:
@@ -195,7 +195,7 @@ func (p *parser) beforeText(q *quote, t *text, at, size, next int) verdict {
 		}
 	}
 	if q.where == inMember {
-		if p.startsKey(at) {
+		if ownKey {
 			return verdict{role: isBefore, end: at}
 		}
 		if next > at+size && !q.inner && p.bareKeyAt(next) {
@@ -246,7 +246,7 @@ func (p *parser) later(q *quote, i int) int {
 func (p *parser) closing(i, n int) int {
 	open, _ := utf8.DecodeLastRuneInString(p.s[i : i+n])
 	limit := min(len(p.s), i+n+itemWindow)
-	for j := i + n; j < limit; {
+	for j := i + n; j < limit && p.work >= 0; {
 		r, size := utf8.DecodeRuneInString(p.s[j:])
 		if r == '\\' && n == size {
 			j += 2
@@ -273,7 +273,8 @@ func (p *parser) startsKey(i int) bool {
 		return false
 	}
 	_, size := utf8.DecodeRuneInString(p.s[end:])
-	return p.at(p.skip(end+size)) == ':'
+	c, _ := p.sign(p.skip(end + size))
+	return c == ':'
 }
 
 // startsItem says whether a quoted item of an array stands at i.
@@ -288,7 +289,8 @@ func (p *parser) startsItem(i int) bool {
 	}
 	_, size := utf8.DecodeRuneInString(p.s[end:])
 	after := p.skip(end + size)
-	return after >= len(p.s) || p.s[after] == ',' || p.s[after] == ']'
+	c, _ := p.sign(after)
+	return after >= len(p.s) || c == ',' || c == ']'
 }
 
 // bareKeyAt says whether a word and a colon stand at i.

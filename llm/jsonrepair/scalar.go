@@ -62,12 +62,15 @@ func (p *parser) number(where place) *node {
 	for end < len(p.s) && strings.IndexByte("+-.eE_", p.s[end]) >= 0 || isDigit(p.at(end)) {
 		end++
 	}
+	for strings.HasSuffix(p.s[start:end], "...") {
+		end -= 3 // and so on
+	}
 	token := p.s[start:end]
 	if token == "-" && isSpaceByte(p.at(end)) {
 		p.i = end // a bullet
 		return nil
 	}
-	c := p.at(end)
+	c, _ := p.sign(end)
 	if isWord(c) || strings.IndexByte("/:%", c) >= 0 && !p.comment(end) && c != 0 {
 		return p.word(where)
 	}
@@ -80,7 +83,8 @@ func (p *parser) number(where place) *node {
 			p.i = grouped
 			return quoted(p.s[start:grouped])
 		}
-		if next := p.skip(end); isWord(p.at(next)) && !isDigit(p.at(next)) && strings.IndexByte(p.s[end:next], '\n') < 0 && !p.bareKeyAt(next) {
+		next := p.skip(end)
+		if c, _ := p.sign(next); isWord(c) && !isDigit(c) && strings.IndexByte(p.s[end:next], '\n') < 0 && !p.bareKeyAt(next) {
 			return p.word(where) // a number with its unit
 		}
 	}
@@ -250,7 +254,7 @@ func (p *parser) endsLiteral(i int, where place) bool {
 func (p *parser) bareText(where place) {
 	start := p.i
 	for p.i < len(p.s) {
-		c := p.s[p.i]
+		c, _ := p.sign(p.i)
 		switch {
 		case c == '\n':
 			if where != inMember || !p.continues(p.i) {
@@ -273,8 +277,13 @@ func (p *parser) bareText(where place) {
 			return
 		case c == '`' && p.fenceAt(p.i):
 			return
-		case p.quoteAt(p.i) > 0 && p.endsBareText(where):
-			return
+		case p.quoteAt(p.i) > 0:
+			if p.endsBareText(where) {
+				return
+			}
+			if end := p.closing(p.i, p.quoteAt(p.i)); c == '"' && where == inMember && end > 0 {
+				p.i = end // a quotation within the text
+			}
 		case where == inArray && c == ':' && (p.skip(p.i+1) > p.i+1 || p.quoteAt(p.i+1) > 0):
 			return
 		}

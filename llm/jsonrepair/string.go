@@ -89,7 +89,7 @@ func (p *parser) implicitJoin(i int) bool {
 	if end < 0 || end == i+n {
 		return false
 	}
-	c := p.at(p.skip(end + 1))
+	c, _ := p.sign(p.skip(end + 1))
 	return c == ',' || c == '}'
 }
 
@@ -345,25 +345,36 @@ func (p *parser) unclosed(q *quote, t *text) (string, bool) {
 			return p.untilDelimiter(q), true
 		}
 	}
-	body := strings.TrimRight(string(t.b), " \t")
-	cut := len(content)
-	for strings.HasSuffix(body, `\n`) || strings.HasSuffix(body, "`") && strings.HasSuffix(content[:cut], "```") {
-		body = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(body, `\n`), "```"), " \t")
-		cut = len(strings.TrimRight(strings.TrimSuffix(content[:cut], "```"), " \t\r\n"))
+	body, rest := dropSpace(string(t.b), p.s[q.start:])
+	if strings.HasSuffix(rest, "```") && strings.HasSuffix(body, "```") {
+		body, rest = dropSpace(body[:len(body)-3], rest[:len(rest)-3])
 	}
-	for level := 0; cut > 0 && body != "" && level < len(p.open); level++ {
-		closer := content[cut-1]
-		if closer != closerOf(p.around(level)) || body[len(body)-1] != closer {
+	for level := 0; level < len(p.open) && rest != "" && body != ""; level++ {
+		closer := closerOf(p.around(level))
+		if rest[len(rest)-1] != closer || body[len(body)-1] != closer {
 			break
 		}
-		body = trimSpaceEscapes(body[:len(body)-1])
-		cut = len(strings.TrimRight(content[:cut-1], " \t\r\n"))
+		body, rest = dropSpace(body[:len(body)-1], rest[:len(rest)-1])
 	}
-	if strings.HasSuffix(body, "+") && q.where != inKey {
-		body = trimSpaceEscapes(body[:len(body)-1])
+	if strings.HasSuffix(body, " +") && q.where != inKey {
+		body, rest = dropSpace(body[:len(body)-1], rest[:len(rest)-1])
 	}
-	p.i = q.start + cut
-	return trimSpaceEscapes(body), true
+	p.i = q.start + len(rest)
+	return strings.TrimRight(body, " "), true
+}
+
+// dropSpace cuts the white space at the end of a string's text off, and what
+// the body has for it.
+func dropSpace(body, text string) (string, string) {
+	cut := strings.TrimRight(text, " \t\r\n")
+	n := 0
+	for _, c := range text[len(cut):] {
+		n++
+		if c != ' ' {
+			n++ // as an escape
+		}
+	}
+	return body[:max(0, len(body)-n)], cut
 }
 
 // trimSpaceEscapes cuts white space, escaped or not, off the end of a body.

@@ -13,6 +13,7 @@ import (
 
 	"dossier/egress"
 	"dossier/llm"
+	"dossier/llm/internal/completion"
 	"dossier/llm/internal/upstream"
 )
 
@@ -69,7 +70,7 @@ func BenchmarkStreamChunk(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := readStream(call, func(c llm.Chunk) { n += len(c.Text) }); err != nil {
+			if _, err := completion.ReadStream(call, func(c llm.Chunk) { n += len(c.Text) }); err != nil {
 				b.Fatal(err)
 			}
 			call.Close()

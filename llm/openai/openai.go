@@ -17,6 +17,7 @@ import (
 
 	"dossier/egress"
 	"dossier/llm"
+	"dossier/llm/internal/completion"
 	"dossier/llm/internal/upstream"
 )
 
@@ -192,7 +193,7 @@ func (c *Client) once(ctx context.Context, model string, q quirks, req *llm.Requ
 	}
 	defer call.Close()
 	if sink == nil {
-		return readWhole(call, nil)
+		return completion.Read(call, nil)
 	}
-	return readStream(call, sink)
+	return completion.ReadStream(call, sink)
 }

@@ -1,12 +1,11 @@
 package openai
 
 import (
-	"encoding/json"
-	"fmt"
-	"slices"
 	"strconv"
 
 	"dossier/llm"
+	"dossier/llm/internal/completion"
+	"dossier/llm/internal/upstream"
 )
 
 // appendRequest writes the body of a call.
@@ -25,7 +24,7 @@ func appendRequest(b []byte, model string, q quirks, req *llm.Request, stream bo
 			b = llm.AppendMessage(b, m)
 		}
 		if len(m.Opaque) > 0 && m.Role == llm.RoleAssistant {
-			b = appendOpaque(b, m.Opaque)
+			b = completion.AppendOpaque(b, m.Opaque)
 		}
 	}
 	b = append(b, ']')
@@ -62,7 +61,7 @@ func appendRequest(b []byte, model string, q quirks, req *llm.Request, stream bo
 		}
 		b = append(b, ']')
 	}
-	b, err := appendExtra(b, req.Extra)
+	b, err := upstream.AppendExtra(b, req.Extra, own)
 	if err != nil {
 		return b, err
 	}
@@ -108,27 +107,3 @@ func appendFormat(b []byte, f *llm.Format) []byte {
 
 // own are the members that the client writes itself, whatever Extra says.
 var own = []string{"model", "messages", "tools", "tool_choice", "response_format", "stream", "stream_options"}
-
-func appendExtra(b []byte, extra map[string]any) ([]byte, error) {
-	if len(extra) == 0 {
-		return b, nil
-	}
-	names := make([]string, 0, len(extra))
-	for name := range extra {
-		if !slices.Contains(own, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		v, err := json.Marshal(extra[name])
-		if err != nil {
-			return b, fmt.Errorf("extra parameter %q: %w", name, err)
-		}
-		b = append(b, ',')
-		b = llm.AppendString(b, name)
-		b = append(b, ':')
-		b = append(b, v...)
-	}
-	return b, nil
-}

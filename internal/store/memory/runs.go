@@ -222,6 +222,18 @@ func (s *Store) Reopen(ctx context.Context, id string) error {
 	return nil
 }
 
+// Evict implements store.Runs.
+func (s *Store) Evict(ctx context.Context) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	for _, j := range s.runs {
+		j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
+	}
+	return nil
+}
+
 // Orphans implements store.Runs.
 func (s *Store) Orphans(ctx context.Context, now time.Time) ([]string, error) {
 	if err := s.open(ctx); err != nil {

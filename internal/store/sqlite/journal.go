@@ -74,49 +74,83 @@ func failureJSON(f *run.Failure) (any, error) {
 	return string(b), err
 }
 
-// fence changes a run's record for the worker that holds it. A batch without
-// events goes with any sequence.
-const fence = `UPDATE runs SET updated = ?, last_seq = last_seq + ?, last_ord = last_ord + ?, active = active + ?,
-	calls = calls + ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, cost = cost + ?,
-	searches = searches + ?, pages = pages + ?
-	WHERE id = ? AND epoch = ? AND owner <> '' AND (last_seq = ? OR ? = 0) RETURNING n, last_ord`
+// The fence changes a run's record for the worker that holds it. What the
+// worker builds on must be what is recorded. Each parameter costs, so there is
+// a shorter form for batches that have spent nothing.
+const (
+	fence       = "UPDATE runs SET updated = ?, last_ord = last_ord + ?, last_seq = last_seq + ?, active = active + ?" + fenceWhere
+	fenceSpends = `UPDATE runs SET updated = ?, last_ord = last_ord + ?, last_seq = last_seq + ?, active = active + ?,
+		calls = calls + ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, cost = cost + ?,
+		searches = searches + ?, pages = pages + ?` + fenceWhere
+	fenceWhere = " WHERE n = ? AND epoch = ? AND last_ord = ? AND last_seq = ? AND owner <> ''"
+)
+
+// known is what the writer remembers of a run between its commits. It may be
+// out of date: the fence finds out.
+type known struct{ n, lastOrd, lastSeq int64 }
+
+// knownRuns limits what is remembered; the runs at work are far fewer.
+const knownRuns = 10_000
 
 // commit stores a batch, the fence first.
 func (t *tx) commit(b *run.Batch, c *batch, status, failure any) error {
-	events, entries := len(b.Events), len(b.Entries)
-	var first int64
-	if events > 0 {
-		first = b.Events[0].Seq
+	k, remembered := t.w.known[b.Run]
+	passed := false
+	var err error
+	if remembered {
+		passed, err = t.fence(b, k)
 	}
-	var n, lastOrd int64
-	err := t.row(fence, []any{
-		moment(t.now), events, entries, int64(b.Active),
-		b.Spent.Calls, b.Spent.InputTokens, b.Spent.OutputTokens, b.Spent.Cost, b.Spent.Searches, b.Spent.Pages,
-		b.Run, b.Epoch, first - 1, events,
-	}, &n, &lastOrd)
-	if errors.Is(err, sql.ErrNoRows) {
-		return t.refused(b)
+	if err == nil && !passed {
+		r, findErr := t.find(b.Run)
+		if findErr == nil {
+			k = known{r.n, r.lastOrd, r.lastSeq}
+			passed, err = t.fence(b, k)
+		}
+		if err == nil && !passed {
+			delete(t.w.known, b.Run)
+			return refused(b, r, findErr)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.insert(t, n, lastOrd-int64(entries)); err != nil {
+	if err := c.insert(t, k.n, k.lastOrd); err != nil {
 		return fmt.Errorf("run %q: %w", b.Run, err)
 	}
 	if status != nil {
-		if err := t.exec("UPDATE runs SET status = ?, failure = ? WHERE n = ?", status, failure, n); err != nil {
+		if err := t.exec("UPDATE runs SET status = ?, failure = ? WHERE n = ?", status, failure, k.n); err != nil {
 			return err
 		}
 	}
 	if b.Release {
-		return t.exec("UPDATE runs SET owner = '', lease_until = 0 WHERE n = ?", n)
+		delete(t.w.known, b.Run)
+		return t.exec("UPDATE runs SET owner = '', lease_until = 0 WHERE n = ?", k.n)
 	}
+	if len(t.w.known) >= knownRuns {
+		clear(t.w.known)
+	}
+	t.w.known[b.Run] = known{k.n, k.lastOrd + int64(len(b.Entries)), k.lastSeq + int64(len(b.Events))}
 	return nil
 }
 
+// fence says whether a batch may pass.
+func (t *tx) fence(b *run.Batch, k known) (passed bool, err error) {
+	if len(b.Events) > 0 && b.Events[0].Seq != k.lastSeq+1 {
+		return false, nil
+	}
+	var changed int64
+	entries, events, now := int64(len(b.Entries)), int64(len(b.Events)), moment(t.now)
+	if p := &b.Spent; *p == (run.Spent{}) {
+		changed, err = t.w.conn.exec(fence, now, entries, events, int64(b.Active), k.n, b.Epoch, k.lastOrd, k.lastSeq)
+	} else {
+		changed, err = t.w.conn.exec(fenceSpends, now, entries, events, int64(b.Active),
+			p.Calls, p.InputTokens, p.OutputTokens, p.Cost, p.Searches, p.Pages, k.n, b.Epoch, k.lastOrd, k.lastSeq)
+	}
+	return changed > 0, err
+}
+
 // refused says why the fence did not let a batch pass.
-func (t *tx) refused(b *run.Batch) error {
-	r, err := t.find(b.Run)
+func refused(b *run.Batch, r *held, err error) error {
 	switch {
 	case errors.Is(err, run.ErrUnknownRun):
 		return fmt.Errorf("run %q: %w", b.Run, store.ErrDeleted)
@@ -133,6 +167,7 @@ type batch struct {
 	entries []run.Entry
 	events  []run.PlacedEvent
 	values  []any // of the entries
+	spent   []any // by the entries
 	data    []any // of the events
 	size    int
 }
@@ -141,11 +176,23 @@ type batch struct {
 // themselves.
 func newBatch(entries []run.Entry, events []run.PlacedEvent) (*batch, error) {
 	c := &batch{entries: entries, events: events}
-	both := make([]any, len(entries)+len(events))
-	c.values, c.data = both[:len(entries):len(entries)], both[len(entries):]
+	n := len(entries)
+	all := make([]any, 2*n+len(events))
+	c.values, c.spent, c.data = all[:n], all[n:2*n], all[2*n:]
 	for i := range entries {
-		c.values[i] = pack(entries[i].Value)
-		c.size += 100 + len(entries[i].Key) + len(entries[i].Value)
+		e := &entries[i]
+		if e.Kind == "" || e.Kind == kindEvent {
+			return nil, fmt.Errorf("entry %q has the kind %q", e.Key, e.Kind)
+		}
+		if e.Spent != (run.Spent{}) {
+			spent, err := json.Marshal(e.Spent)
+			if err != nil {
+				return nil, fmt.Errorf("%s entry %q: %w", e.Kind, e.Key, err)
+			}
+			c.spent[i] = string(spent)
+		}
+		c.values[i] = pack(e.Value)
+		c.size += 100 + len(e.Key) + len(e.Value)
 	}
 	if len(events) == 0 {
 		return c, nil
@@ -164,24 +211,23 @@ func newBatch(entries []run.Entry, events []run.PlacedEvent) (*batch, error) {
 	return c, nil
 }
 
+const (
+	insertEntry = "INSERT INTO log (run, kind, key, seq, ord, spent, time, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+	insertEvent = "INSERT INTO log (run, kind, key, seq, event, agent, time, value) VALUES (?, 'event', ?, ?, ?, ?, ?, ?)"
+)
+
+// kindEvent is what the log calls an event among the kinds of entries.
+const kindEvent = "event"
+
 // insert stores a batch for the run numbered n, whose last entry is lastOrd.
 func (c *batch) insert(t *tx, n, lastOrd int64) error {
 	for i := range c.entries {
 		e := &c.entries[i]
-		var spent any
-		if e.Spent != (run.Spent{}) {
-			b, err := json.Marshal(e.Spent)
-			if err != nil {
-				return err
-			}
-			spent = string(b)
-		}
 		at := e.Time
 		if at.IsZero() {
 			at = t.now
 		}
-		err := t.exec("INSERT INTO entries (run, ord, key, kind, value, spent, seq, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			n, lastOrd+1+int64(i), e.Key, string(e.Kind), c.values[i], spent, e.Seq, moment(at))
+		err := t.exec(insertEntry, n, string(e.Kind), e.Key, e.Seq, lastOrd+1+int64(i), c.spent[i], moment(at), c.values[i])
 		if violated(err) {
 			return fmt.Errorf("%s entry %q: %w: %w", e.Kind, e.Key, store.ErrExists, err)
 		}
@@ -191,8 +237,7 @@ func (c *batch) insert(t *tx, n, lastOrd int64) error {
 	}
 	for i := range c.events {
 		e := &c.events[i]
-		err := t.exec("INSERT INTO events (run, seq, place, kind, agent, time, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			n, e.Seq, e.Place, string(e.Kind()), e.Agent, moment(e.Time), c.data[i])
+		err := t.exec(insertEvent, n, e.Place, e.Seq, string(e.Kind()), e.Agent, moment(e.Time), c.data[i])
 		if violated(err) {
 			return fmt.Errorf("event at %q: %w: %w", e.Place, store.ErrExists, err)
 		}

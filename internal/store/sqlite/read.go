@@ -41,33 +41,37 @@ func (s *Store) alive(ctx context.Context) error {
 
 // querier is what runs a query: the readers, a snapshot of theirs, the writer.
 type querier interface {
-	query(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+	query(ctx context.Context, text string, args []any, scan func(row scanner) error) error
 }
 
-// query runs a query on the writer's connection.
-func (w *writer) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	stmt, err := w.stmt(text)
-	if err != nil {
-		return nil, err
+// query implements querier for the writer, which no context interrupts.
+func (c *conn) query(_ context.Context, text string, args []any, scan func(row scanner) error) error {
+	return c.each(text, args, scan)
+}
+
+// readers is a sql.DB or one of its transactions.
+type readers struct {
+	db interface {
+		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 	}
-	return stmt.QueryContext(ctx, args...)
 }
 
-// reading is a moment of the database, for reads that must fit together.
-type reading struct{ tx *sql.Tx }
-
-func (r reading) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return r.tx.QueryContext(ctx, text, args...)
+func (r readers) query(ctx context.Context, text string, args []any, scan func(row scanner) error) (err error) {
+	rows, err := r.db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
-// pool is the readers outside of a snapshot.
-type pool struct{ db *sql.DB }
-
-func (p pool) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return p.db.QueryContext(ctx, text, args...)
-}
-
-// snapshot calls do with one moment of the database.
+// snapshot calls do with one moment of the database, for reads that must fit
+// together.
 func (s *Store) snapshot(ctx context.Context, do func(q querier) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
@@ -78,39 +82,24 @@ func (s *Store) snapshot(ctx context.Context, do func(q querier) error) error {
 		return explain(err, s.path)
 	}
 	defer func() { _ = tx.Rollback() }() // a read has nothing to lose
-	return explain(do(reading{tx}), s.path)
+	return explain(do(readers{tx}), s.path)
 }
 
-// rows calls scan for each row of a query.
-func rows(ctx context.Context, q querier, text string, args []any, scan func(r *sql.Rows) error) (err error) {
-	r, err := q.query(ctx, text, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for r.Next() {
-		if err := scan(r); err != nil {
-			return err
-		}
-	}
-	return r.Err()
-}
-
-// each calls scan for each row of a query on the readers.
-func (s *Store) each(ctx context.Context, text string, args []any, scan func(r *sql.Rows) error) error {
+// each calls scan for each row of a query.
+func (s *Store) each(ctx context.Context, text string, args []any, scan func(row scanner) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
 	defer s.mu.RUnlock()
-	return explain(rows(ctx, pool{s.reader}, text, args, scan), s.path)
+	return explain(readers{s.reader}.query(ctx, text, args, scan), s.path)
 }
 
 // row reads one row; it fails with sql.ErrNoRows when there is none.
 func (s *Store) row(ctx context.Context, text string, args []any, dst ...any) error {
 	found := false
-	err := s.each(ctx, text, args, func(r *sql.Rows) error {
+	err := s.each(ctx, text, args, func(row scanner) error {
 		found = true
-		return r.Scan(dst...)
+		return row.Scan(dst...)
 	})
 	if err == nil && !found {
 		return sql.ErrNoRows
@@ -122,8 +111,8 @@ const selectRecord = `SELECT r.n, r.id, coalesce(s.id, ''), q.mode, q.request, q
 	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at
 	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session `
 
-func scanRecord(rows *sql.Rows) (n int64, r run.Record, err error) {
-	err = rows.Scan(&n, &r.ID, &r.Session, &r.Mode, unpacked{&r.Request}, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, timeAt{&r.LeaseUntil},
+func scanRecord(row scanner) (n int64, r run.Record, err error) {
+	err = row.Scan(&n, &r.ID, &r.Session, &r.Mode, unpacked{&r.Request}, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, timeAt{&r.LeaseUntil},
 		timeAt{&r.Created}, timeAt{&r.Updated}, &r.LastSeq, &r.Active, &r.Spent.Calls, &r.Spent.InputTokens, &r.Spent.OutputTokens, &r.Spent.Cost,
 		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt)
 	return n, r, err
@@ -131,7 +120,7 @@ func scanRecord(rows *sql.Rows) (n int64, r run.Record, err error) {
 
 // record reads a run and its number.
 func record(ctx context.Context, q querier, id string) (n int64, r run.Record, err error) {
-	err = rows(ctx, q, selectRecord+"WHERE r.id = ?", []any{id}, func(row *sql.Rows) (err error) {
+	err = q.query(ctx, selectRecord+"WHERE r.id = ?", []any{id}, func(row scanner) (err error) {
 		n, r, err = scanRecord(row)
 		return err
 	})
@@ -147,7 +136,7 @@ func (s *Store) Run(ctx context.Context, id string) (r run.Record, err error) {
 		return r, err
 	}
 	defer s.mu.RUnlock()
-	_, r, err = record(ctx, pool{s.reader}, id)
+	_, r, err = record(ctx, readers{s.reader}, id)
 	return r, explain(err, s.path)
 }
 
@@ -174,7 +163,7 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) 
 		where, args = where+" AND r.status = ?", append(args, string(f.Status))
 	}
 	var list []run.Record
-	err := s.each(ctx, selectRecord+where+" ORDER BY r.n DESC LIMIT ?", append(args, f.Limit), func(row *sql.Rows) error {
+	err := s.each(ctx, selectRecord+where+" ORDER BY r.n DESC LIMIT ?", append(args, f.Limit), func(row scanner) error {
 		_, r, err := scanRecord(row)
 		list = append(list, r)
 		return err
@@ -197,7 +186,7 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 		if h.Entries, err = entries(ctx, q, "run = ?", n); err != nil {
 			return err
 		}
-		err = rows(ctx, q, "SELECT place, seq FROM events WHERE run = ?", []any{n}, func(row *sql.Rows) error {
+		err = q.query(ctx, "SELECT place, seq FROM events WHERE run = ?", []any{n}, func(row scanner) error {
 			var place string
 			var seq int64
 			err := row.Scan(&place, &seq)
@@ -219,7 +208,7 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 // entries reads journal entries in order.
 func entries(ctx context.Context, q querier, where string, args ...any) ([]run.Entry, error) {
 	var list []run.Entry
-	err := rows(ctx, q, "SELECT ord, key, kind, value, spent, seq, time FROM entries WHERE "+where, args, func(row *sql.Rows) error {
+	err := q.query(ctx, "SELECT ord, key, kind, value, spent, seq, time FROM entries WHERE "+where, args, func(row scanner) error {
 		var e run.Entry
 		err := row.Scan(&e.Ord, &e.Key, &e.Kind, unpacked{&e.Value}, jsonOf{&e.Spent}, &e.Seq, timeAt{&e.Time})
 		list = append(list, e)
@@ -233,7 +222,7 @@ func entries(ctx context.Context, q querier, where string, args ...any) ([]run.E
 // signals reads signals in order.
 func signals(ctx context.Context, q querier, where string, args ...any) ([]run.Signal, error) {
 	var list []run.Signal
-	err := rows(ctx, q, "SELECT n, kind, key, text, time FROM signals WHERE "+where+" ORDER BY n", args, func(row *sql.Rows) error {
+	err := q.query(ctx, "SELECT n, kind, key, text, time FROM signals WHERE "+where+" ORDER BY n", args, func(row scanner) error {
 		var g run.Signal
 		err := row.Scan(&g.N, &g.Kind, &g.Key, &g.Text, timeAt{&g.Time})
 		list = append(list, g)
@@ -281,7 +270,7 @@ func (s *Store) Signals(ctx context.Context, id string, after int64) (list []run
 
 // number returns the number of a run.
 func number(ctx context.Context, q querier, id string) (n int64, err error) {
-	err = rows(ctx, q, "SELECT n FROM runs WHERE id = ?", []any{id}, func(row *sql.Rows) error { return row.Scan(&n) })
+	err = q.query(ctx, "SELECT n FROM runs WHERE id = ?", []any{id}, func(row scanner) error { return row.Scan(&n) })
 	if err == nil && n == 0 {
 		err = unknown(id)
 	}
@@ -298,7 +287,7 @@ func (s *Store) Events(ctx context.Context, id string, after int64, limit int) (
 	// The run is in the result even where no event is, so that one query does.
 	err := s.each(ctx, `SELECT coalesce(s.id, ''), e.seq, e.place, e.kind, e.agent, e.time, e.data
 		FROM runs r LEFT JOIN sessions s ON s.n = r.session LEFT JOIN events e ON e.run = r.n AND e.seq > ?
-		WHERE r.id = ? ORDER BY e.seq LIMIT ?`, []any{after, id, limit}, func(row *sql.Rows) error {
+		WHERE r.id = ? ORDER BY e.seq LIMIT ?`, []any{after, id, limit}, func(row scanner) error {
 		known = true
 		var seq, at sql.NullInt64
 		var place, kind, agent sql.NullString
@@ -333,7 +322,7 @@ func (s *Store) Orphans(ctx context.Context, now time.Time) ([]string, error) {
 		AND (r.status IN ('queued', 'running') OR EXISTS (
 			SELECT 1 FROM signals g WHERE g.run = r.n AND (g.kind IN ('cancel', 'finish') OR r.status = 'waiting' AND (g.kind = 'pause'
 				OR g.kind = 'answer' AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.run = r.n AND e.key = g.key AND e.kind = 'answer')))))
-		ORDER BY r.n`, []any{moment(now)}, func(row *sql.Rows) error {
+		ORDER BY r.n`, []any{moment(now)}, func(row scanner) error {
 		var id string
 		err := row.Scan(&id)
 		ids = append(ids, id)
@@ -365,7 +354,7 @@ func (s *Store) SessionList(ctx context.Context, limit int) ([]store.Session, er
 		limit = 100
 	}
 	var list []store.Session
-	err := s.each(ctx, selectSession+"ORDER BY (SELECT max(n) FROM runs WHERE session = s.n) DESC LIMIT ?", []any{limit}, func(row *sql.Rows) error {
+	err := s.each(ctx, selectSession+"ORDER BY (SELECT max(n) FROM runs WHERE session = s.n) DESC LIMIT ?", []any{limit}, func(row scanner) error {
 		var g store.Session
 		err := row.Scan(&g.ID, &g.Title, timeAt{&g.Created}, &g.Runs)
 		list = append(list, g)
@@ -385,7 +374,7 @@ func (s *Store) Messages(ctx context.Context, session, except string, limit int)
 	var list []event.Message
 	err := s.each(ctx, `SELECT e.data FROM runs r JOIN events e ON e.run = r.n AND e.kind = 'message'
 		WHERE r.session = (SELECT n FROM sessions WHERE id = ?) AND r.id <> ?
-		ORDER BY r.n DESC, e.seq DESC LIMIT ?`, []any{session, except, limit}, func(row *sql.Rows) error {
+		ORDER BY r.n DESC, e.seq DESC LIMIT ?`, []any{session, except, limit}, func(row scanner) error {
 		var raw json.RawMessage
 		if err := row.Scan(unpacked{&raw}); err != nil {
 			return err

@@ -22,6 +22,7 @@ type held struct {
 	owner   string
 	until   time.Time
 	lastSeq int64
+	lastOrd int64
 }
 
 func (h *held) leased(now time.Time) bool { return h.owner != "" && now.Before(h.until) }
@@ -29,8 +30,8 @@ func (h *held) leased(now time.Time) bool { return h.owner != "" && now.Before(h
 // find reads a run inside the transaction.
 func (t *tx) find(id string) (*held, error) {
 	h := new(held)
-	err := t.row("SELECT n, session, status, epoch, owner, lease_until, last_seq FROM runs WHERE id = ?", []any{id},
-		&h.n, &h.session, &h.status, &h.epoch, &h.owner, timeAt{&h.until}, &h.lastSeq)
+	err := t.row("SELECT n, session, status, epoch, owner, lease_until, last_seq, last_ord FROM runs WHERE id = ?", []any{id},
+		&h.n, &h.session, &h.status, &h.epoch, &h.owner, timeAt{&h.until}, &h.lastSeq, &h.lastOrd)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, unknown(id)
 	}
@@ -141,7 +142,7 @@ func (s *Store) Answer(ctx context.Context, id, ask, text string) error {
 		if r.status.Ended() {
 			return fmt.Errorf("run %q is %s: %w", id, r.status, store.ErrNotWaiting)
 		}
-		q, err := questions(context.Background(), tx.w, r.n)
+		q, err := questions(ctx, tx.w.conn, r.n)
 		if err != nil {
 			return err
 		}
@@ -204,7 +205,7 @@ func (s *Store) Reopen(ctx context.Context, id string) error {
 			return err
 		}
 		if failure.Step != "" {
-			if err := tx.exec("DELETE FROM entries WHERE run = ? AND key = ? AND kind = 'fault'", r.n, failure.Step); err != nil {
+			if err := tx.exec("DELETE FROM log WHERE run = ? AND key = ? AND kind = 'fault'", r.n, failure.Step); err != nil {
 				return err
 			}
 		}
@@ -213,6 +214,13 @@ func (s *Store) Reopen(ctx context.Context, id string) error {
 		}
 		return tx.exec("UPDATE runs SET status = ?, failure = NULL, owner = '', lease_until = 0, updated = ? WHERE n = ?",
 			string(run.Queued), moment(tx.now), r.n)
+	})
+}
+
+// Evict implements store.Runs.
+func (s *Store) Evict(ctx context.Context) error {
+	return s.writer.do(ctx, 0, func(tx *tx) error {
+		return tx.exec("UPDATE runs SET owner = '', lease_until = 0 WHERE owner <> ''")
 	})
 }
 

@@ -51,7 +51,7 @@ const busyTimeout = 10 * time.Second
 
 // Open opens the database file at path and makes it if it is not there. A file
 // that is damaged, or is no database of ours, is left as it is.
-func Open(ctx context.Context, path string, o Options) (*Store, error) {
+func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -66,24 +66,20 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := writable(abs); err != nil {
 		return fail(err)
 	}
-	db, err := sql.Open("sqlite", s.dsn("_txlock=immediate&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(0)"))
+	c, err := connect(s.dsn("_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(0)"))
 	if err != nil {
 		return fail(err)
 	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return fail(errors.Join(err, db.Close()))
-	}
-	if err := prepareFile(ctx, conn, o.MaxBytes); err != nil {
-		return fail(errors.Join(err, conn.Close(), db.Close()))
+	if err := prepareFile(c, o.MaxBytes); err != nil {
+		return fail(errors.Join(err, c.close()))
 	}
 	s.reader, err = sql.Open("sqlite", s.dsn("_pragma=query_only(1)"))
 	if err != nil {
-		return fail(errors.Join(err, conn.Close(), db.Close()))
+		return fail(errors.Join(err, c.close()))
 	}
 	s.reader.SetMaxOpenConns(8)
 	s.reader.SetMaxIdleConns(4)
-	s.writer = newWriter(db, conn, abs, o.Now)
+	s.writer = newWriter(c, abs, o.Now)
 	return s, nil
 }
 
@@ -99,13 +95,13 @@ func (s *Store) dsn(more string) string {
 }
 
 // prepareFile brings the file into the form that this program needs.
-func prepareFile(ctx context.Context, conn *sql.Conn, maxBytes int64) error {
+func prepareFile(c *conn, maxBytes int64) error {
 	// A read comes first: it fails on a damaged file before anything is changed.
-	if err := migrate(ctx, conn); err != nil {
+	if err := migrate(c); err != nil {
 		return err
 	}
 	var mode string
-	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+	if err := c.row("PRAGMA journal_mode = WAL", nil, &mode); err != nil {
 		return err
 	}
 	if mode != "wal" {
@@ -115,11 +111,10 @@ func prepareFile(ctx context.Context, conn *sql.Conn, maxBytes int64) error {
 		return nil
 	}
 	var size int64
-	if err := conn.QueryRowContext(ctx, "PRAGMA page_size").Scan(&size); err != nil {
+	if err := c.row("PRAGMA page_size", nil, &size); err != nil {
 		return err
 	}
-	_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", max(maxBytes/size, 1)))
-	return err
+	return c.script(fmt.Sprintf("PRAGMA max_page_count = %d", max(maxBytes/size, 1)))
 }
 
 // writable says what keeps a file from being written to. SQLite would open it
@@ -175,15 +170,15 @@ func (s *Store) Check(ctx context.Context) error {
 
 // Close waits for what is queued and closes the file.
 func (s *Store) Close() error {
-	err := s.writer.close()
+	s.writer.stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil
 	}
 	s.closed = true
-	err = errors.Join(err, s.reader.Close(), s.writer.release())
-	if err != nil {
+	// The last connection to close carries the log over into the file.
+	if err := errors.Join(s.reader.Close(), s.writer.conn.close()); err != nil {
 		return fmt.Errorf("close database %s: %w", s.path, explain(err, s.path))
 	}
 	return nil

@@ -18,7 +18,7 @@ func TestConformance(t *testing.T) {
 
 func open(t testing.TB, path string, o sqlite.Options) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, o)
+	s, err := sqlite.Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -29,14 +26,13 @@ type tx struct {
 
 // writer owns the connection that writes.
 type writer struct {
-	db    *sql.DB
-	conn  *sql.Conn
+	conn  *conn
 	path  string
 	now   func() time.Time
-	stmts map[string]*sql.Stmt
+	known map[string]known
 	// backlog is how many pages the write-ahead log is thought to have beyond
 	// what was carried over into the file.
-	backlog int
+	backlog int64
 
 	mu     sync.Mutex
 	queue  []job
@@ -45,9 +41,9 @@ type writer struct {
 	ended  chan struct{}
 }
 
-func newWriter(db *sql.DB, conn *sql.Conn, path string, now func() time.Time) *writer {
+func newWriter(c *conn, path string, now func() time.Time) *writer {
 	w := &writer{
-		db: db, conn: conn, path: path, now: now, stmts: map[string]*sql.Stmt{},
+		conn: c, path: path, now: now, known: map[string]known{},
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	go w.loop()
@@ -90,23 +86,14 @@ func (w *writer) do(ctx context.Context, size int, do func(tx *tx) error) error 
 	return <-result
 }
 
-// close lets the writer finish what is queued.
-func (w *writer) close() error {
+// stop lets the writer finish what is queued. The connection is closed by
+// whoever made it.
+func (w *writer) stop() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
 	w.rouse()
 	<-w.ended
-	return nil
-}
-
-// release closes the connection, after close.
-func (w *writer) release() error {
-	var err error
-	for _, s := range w.stmts {
-		err = errors.Join(err, s.Close())
-	}
-	return errors.Join(err, w.conn.Close(), w.db.Close())
 }
 
 // loop commits group after group: all that was queued while the last group
@@ -131,7 +118,7 @@ func (w *writer) loop() {
 			w.commit(group, results)
 			for i, j := range group {
 				j.done(results[i])
-				w.backlog += 2 + j.size/2048
+				w.backlog += 2 + int64(j.size)/2048
 			}
 			clear(group)
 			w.carryOver()
@@ -219,57 +206,24 @@ func (w *writer) carryOver() {
 // checkpoint returns the length of the log in pages and how many of them are
 // carried over. A checkpoint that fails is tried again later: the data is
 // safe in the log.
-func (w *writer) checkpoint(mode string) (log, moved int) {
-	var busy int
-	err := w.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &log, &moved)
-	if err != nil {
+func (w *writer) checkpoint(mode string) (log, moved int64) {
+	var busy int64
+	if err := w.conn.row("PRAGMA wal_checkpoint("+mode+")", nil, &busy, &log, &moved); err != nil {
 		return 0, 0
 	}
 	return log, moved
 }
 
-// stmt returns the prepared form of a statement.
-func (w *writer) stmt(query string) (*sql.Stmt, error) {
-	if s := w.stmts[query]; s != nil {
-		return s, nil
-	}
-	s, err := w.conn.PrepareContext(context.Background(), query)
-	if err != nil {
-		return nil, fmt.Errorf("prepare %.40q: %w", query, err)
-	}
-	w.stmts[query] = s
-	return s, nil
-}
-
-func (w *writer) exec(query string, args ...any) error {
-	s, err := w.stmt(query)
-	if err != nil {
-		return err
-	}
-	_, err = s.ExecContext(context.Background(), args...)
+func (w *writer) exec(text string) error {
+	_, err := w.conn.exec(text)
 	return err
 }
 
-func (t *tx) exec(query string, args ...any) error { return t.w.exec(query, args...) }
-
-// changed runs a statement and says how many rows it has changed.
-func (t *tx) changed(query string, args ...any) (int64, error) {
-	s, err := t.w.stmt(query)
-	if err != nil {
-		return 0, err
-	}
-	r, err := s.ExecContext(context.Background(), args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
+func (t *tx) exec(text string, args ...any) error {
+	_, err := t.w.conn.exec(text, args...)
+	return err
 }
 
-// row reads one row; it fails with sql.ErrNoRows when there is none.
-func (t *tx) row(query string, args []any, dst ...any) error {
-	s, err := t.w.stmt(query)
-	if err != nil {
-		return err
-	}
-	return s.QueryRowContext(context.Background(), args...).Scan(dst...)
+func (t *tx) row(text string, args []any, dst ...any) error {
+	return t.w.conn.row(text, args, dst...)
 }

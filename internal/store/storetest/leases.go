@@ -48,6 +48,14 @@ var leaseTests = []test{
 			f.Fatalf("status %s", r.Status)
 		}
 	}},
+	{"evicting frees every lease and fences its holder", func(f *fixture) {
+		epoch := f.start("r1")
+		f.ok(f.store.Evict(f.ctx))
+		f.is(f.commit(run.Batch{Run: "r1", Epoch: epoch, Entries: []run.Entry{{Key: "late", Kind: run.EntryStep, Value: []byte("1")}}}), run.ErrFenced)
+		if again := f.acquire("r1", "other"); again != epoch+1 {
+			f.Fatalf("epoch %d after %d", again, epoch)
+		}
+	}},
 	{"an ended run cannot be taken", func(f *fixture) {
 		for _, status := range []run.Status{run.Done, run.Failed, run.Cancelled} {
 			id := string(status)

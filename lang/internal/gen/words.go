@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"dossier/lang/internal/ngram"
 )
 
 // maxWords bounds the vocabulary of a language.
@@ -52,11 +54,15 @@ func (s sources) load(g group) (map[string]*corpus, error) {
 		c := &corpus{}
 		out[lang], raw[lang] = c, freq
 		add := func(text string, f float64) {
-			for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+			for w := range strings.FieldsFuncSeq(strings.Map(ngram.Fold, text), func(r rune) bool {
 				return !unicode.IsLetter(r) && !unicode.IsMark(r)
 			}) {
-				if valid(lang, w, g.table) {
-					freq[w] += f
+				if !valid(lang, w, g.table) {
+					continue
+				}
+				freq[w] += f
+				if bare := accents.Replace(w); bare != w {
+					freq[bare] += f * bareShare
 				}
 			}
 		}
@@ -77,9 +83,8 @@ func (s sources) load(g group) (map[string]*corpus, error) {
 		for w, f := range freq {
 			best[w] = max(best[w], f)
 		}
-		name := lang
-		err := readLingua(filepath.Join(s.lingua, name), func(gram string, p float64) {
-			if valid(lang, gram, g.table) {
+		err := readLingua(filepath.Join(s.lingua, lang), func(gram string, p float64) {
+			if gram = strings.Map(ngram.Fold, gram); valid(lang, gram, g.table) {
 				c.fragments = append(c.fragments, item{gram, p})
 			}
 		})
@@ -123,6 +128,22 @@ var serbianCyrillic = strings.NewReplacer("lj", "љ", "nj", "њ", "dž", "џ",
 	"a", "а", "b", "б", "v", "в", "g", "г", "d", "д", "đ", "ђ", "e", "е", "ž", "ж", "z", "з", "i", "и",
 	"j", "ј", "k", "к", "l", "л", "m", "м", "n", "н", "o", "о", "p", "п", "r", "р", "s", "с", "t", "т",
 	"ć", "ћ", "u", "у", "f", "ф", "h", "х", "c", "ц", "č", "ч", "š", "ш")
+
+// bareShare is how often a word with accents is taken to be typed without.
+const bareShare = 0.02
+
+// accents takes the accents off Latin letters, as people do who type in haste.
+var accents = func() *strings.Replacer {
+	var pairs []string
+	for _, row := range strings.Fields("aáàâäãåăąāạảấầẩẫậắằẳẵặ cçćčĉ dďđð eéèêëěęēėẹẻẽếềểễệ gğģ iíìîïīįıịỉĩ kķ lłľĺļ nñńňņ " +
+		"oóòôöõøőōọỏốồổỗộớờởỡợơ rřŕ sśšşș tťţț uúùûüůűūųụủũứừửữựư yýÿỳỷỹỵ zźžż") {
+		letters := []rune(row)
+		for _, r := range letters[1:] {
+			pairs = append(pairs, string(r), string(letters[0]))
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
 func valid(lang, w string, script *unicode.RangeTable) bool {
 	letters := alphabets[lang]

@@ -4,6 +4,8 @@
 // code, so that both cut words the same way.
 package ngram
 
+import "unicode"
+
 // maxN is the longest n-gram that is a feature; longer words add one feature
 // for the word as a whole.
 const maxN = 5
@@ -15,9 +17,18 @@ const (
 	prime     = 0x100000001b3
 )
 
+// Fold returns the letter that stands for r in features: its lower case, and е
+// for ё, which Russian writes or leaves out as it pleases.
+func Fold(r rune) rune {
+	if r = unicode.ToLower(r); r == 'ё' {
+		return 'е'
+	}
+	return r
+}
+
 // Append appends the hashes of the features of word to dst: all n-grams of one
 // to five letters of the word between two boundary marks, and the whole word
-// when no n-gram covers it. The word must be in lower case.
+// when no n-gram covers it. The letters must be folded by Fold.
 func Append(dst []uint64, word []rune) []uint64 {
 	return AppendFragment(dst, word, true, true)
 }

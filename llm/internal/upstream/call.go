@@ -6,6 +6,7 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -274,7 +275,12 @@ func (c *Call) failure(err error) error {
 	if errors.As(err, &te) && te.Timeout() && !(errors.As(err, &op) && op.Op == "dial") {
 		kind = llm.ErrTimeout
 	}
-	return c.Error(kind, err.Error())
+	message := err.Error()
+	var unknown x509.UnknownAuthorityError
+	if errors.As(err, &unknown) {
+		message += "; if this authority is to be trusted, configure its certificate as CA file"
+	}
+	return c.Error(kind, message)
 }
 
 // ReadError translates an error while the reply was being read.

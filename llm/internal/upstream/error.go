@@ -195,7 +195,7 @@ var (
 )
 
 func classify(status int, s said) llm.ErrorKind {
-	model := has(s.text, noModel...) || has(s.text, "model") && has(s.text, "does not exist", "not found", "not exist", "is not available", "no longer available")
+	model := has(s.text, noModel...) || has(s.text, "model") && has(s.text, "does not exist", "not found", "not_found", "not exist", "is not available", "no longer available")
 	switch {
 	case status == http.StatusPaymentRequired:
 		return llm.ErrQuota

@@ -11,7 +11,7 @@ CREATE TABLE sessions (
 -- What changes with each commit: small rows, so that a group of commits
 -- touches few pages. The rest of a run's record is in requests.
 CREATE TABLE runs (
-  n             INTEGER PRIMARY KEY,
+  n             INTEGER PRIMARY KEY AUTOINCREMENT, -- the writer remembers it: it is never used again
   id            TEXT NOT NULL UNIQUE,
   session       INTEGER REFERENCES sessions(n),
   status        TEXT NOT NULL,
@@ -44,34 +44,30 @@ CREATE TABLE requests (
   fork_at TEXT NOT NULL
 ) STRICT;
 
--- Journal and events are appended: many runs that commit at once write to the
--- same few pages.
-CREATE TABLE entries (
+-- Journal entries and events, in one table because each commit has some of
+-- both and the pages that it touches are what it costs. Rows are appended, so
+-- that runs which commit at once share pages. The views below tell them apart.
+CREATE TABLE log (
   id    INTEGER PRIMARY KEY,
   run   INTEGER NOT NULL REFERENCES runs(n) ON DELETE CASCADE,
-  ord   INTEGER NOT NULL,
-  key   TEXT NOT NULL,
-  kind  TEXT NOT NULL,
-  value ANY,
-  spent TEXT,
-  seq   INTEGER NOT NULL,
-  time  INTEGER NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX entries_key ON entries(run, key, kind);
-
-CREATE TABLE events (
-  id    INTEGER PRIMARY KEY,
-  run   INTEGER NOT NULL REFERENCES runs(n) ON DELETE CASCADE,
-  seq   INTEGER NOT NULL,
-  place TEXT NOT NULL,
-  kind  TEXT NOT NULL,
-  agent TEXT NOT NULL,
+  kind  TEXT NOT NULL,    -- of an entry; 'event' for an event
+  key   TEXT NOT NULL,    -- of an entry; the place of an event
+  seq   INTEGER NOT NULL, -- of the event; of the last event before an entry
+  ord   INTEGER,          -- of an entry
+  event TEXT,             -- kind of an event
+  agent TEXT,             -- of an event
+  spent TEXT,             -- by an entry
   time  INTEGER NOT NULL,
-  data  ANY NOT NULL
+  value ANY               -- of an entry; the data of an event
 ) STRICT;
-CREATE UNIQUE INDEX events_place ON events(run, place);
-CREATE UNIQUE INDEX events_seq ON events(run, seq);
-CREATE INDEX events_message ON events(run, seq) WHERE kind = 'message';
+CREATE UNIQUE INDEX log_key ON log(run, key, kind);
+CREATE UNIQUE INDEX log_seq ON log(run, seq) WHERE kind = 'event';
+CREATE INDEX log_message ON log(run, seq) WHERE kind = 'event' AND event = 'message';
+
+CREATE VIEW entries AS
+  SELECT run, ord, key, kind, value, spent, seq, time FROM log WHERE kind <> 'event';
+CREATE VIEW events AS
+  SELECT run, seq, key AS place, event AS kind, agent, time, value AS data FROM log WHERE kind = 'event';
 
 CREATE TABLE signals (
   run  INTEGER NOT NULL REFERENCES runs(n) ON DELETE CASCADE,

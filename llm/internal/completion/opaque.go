@@ -1,4 +1,4 @@
-package openai
+package completion
 
 import (
 	"bytes"
@@ -8,8 +8,10 @@ import (
 )
 
 // What has to travel back with an assistant message: OpenRouter's
-// reasoning_details and the extra_content that Gemini signs tool calls with.
+// reasoning_details, the extra_content that Gemini signs tool calls with, and
+// GigaChat's functions_state_id.
 type opaque struct {
+	State   string                     `json:"functions_state_id,omitempty"`
 	Details []json.RawMessage          `json:"reasoning_details,omitempty"`
 	Extra   map[string]json.RawMessage `json:"extra_content,omitempty"` // by tool call id
 }
@@ -33,7 +35,8 @@ func (a *assembly) opaque() json.RawMessage {
 			o.Extra[c.id] = c.extra
 		}
 	}
-	if o.Details == nil && o.Extra == nil {
+	o.State = a.state
+	if o.Details == nil && o.Extra == nil && o.State == "" {
 		return nil
 	}
 	raw, err := json.Marshal(o)
@@ -73,12 +76,17 @@ func appendDetail(list []json.RawMessage, item json.RawMessage) []json.RawMessag
 	return list
 }
 
-// appendOpaque puts that state back into the message that was just written to
+// AppendOpaque puts that state back into the message that was just written to
 // b. State of another provider is left out.
-func appendOpaque(b []byte, state json.RawMessage) []byte {
+func AppendOpaque(b []byte, state json.RawMessage) []byte {
 	var o opaque
 	if json.Unmarshal(state, &o) != nil {
 		return b
+	}
+	if o.State != "" {
+		b = append(b[:len(b)-1], `,"functions_state_id":`...)
+		b = jsontext.AppendString(b, o.State)
+		b = append(b, '}')
 	}
 	if o.Details != nil {
 		if raw, err := json.Marshal(o.Details); err == nil {

@@ -1,7 +1,6 @@
-package openai
+package completion
 
 import (
-	"bytes"
 	"strconv"
 
 	"dossier/llm"
@@ -21,6 +20,7 @@ type delta struct {
 	present                    bool
 	content, reasoning, refuse []byte
 	details                    []byte // reasoning_details
+	state                      []byte // functions_state_id
 	calls                      []callDelta
 }
 
@@ -137,6 +137,8 @@ func (c *chunk) parseDelta(r *jsontext.Reader) {
 			d.details = r.Raw()
 		case "refusal":
 			d.refuse = r.Raw()
+		case "functions_state_id":
+			d.state = r.Raw()
 		case "tool_calls":
 			if !r.Array() {
 				continue
@@ -254,7 +256,7 @@ func usageOf(raw []byte) llm.Usage {
 			u.Output, _ = r.Int()
 		case "total_tokens":
 			total, _ = r.Int()
-		case "prompt_cache_hit_tokens", "cached_tokens":
+		case "prompt_cache_hit_tokens", "cached_tokens", "precached_prompt_tokens":
 			if n, _ := r.Int(); n > 0 && u.CachedInput == 0 {
 				u.CachedInput = n
 			}
@@ -276,45 +278,4 @@ func usageOf(raw []byte) llm.Usage {
 		u.Output += u.Reasoning
 	}
 	return u
-}
-
-// template is the text around the one string that changes from event to event
-// of a stream. An event with the same text around it means the same, so it
-// need not be taken apart again.
-type template struct {
-	kind           int
-	call           int
-	prefix, suffix []byte
-}
-
-const (
-	templateNone = iota
-	templateText
-	templateReasoning
-	templateArguments
-)
-
-// match returns what stands between the quotes of the changing string.
-func (t *template) match(data []byte) ([]byte, bool) {
-	if t.kind == templateNone || !bytes.HasPrefix(data, t.prefix) {
-		return nil, false
-	}
-	rest := data[len(t.prefix):]
-	end := jsontext.StringEnd(rest, 0)
-	if end < 0 || !bytes.Equal(rest[end:], t.suffix) {
-		return nil, false
-	}
-	return rest[:end], true
-}
-
-// set remembers the event whose changing string is value, a part of data.
-func (t *template) set(kind int, data, value []byte) {
-	at := cap(data) - cap(value) // both end at the same array's end
-	if at < 0 || at+len(value) > len(data) || len(value) < 2 || value[0] != '"' {
-		t.kind = templateNone
-		return
-	}
-	t.kind = kind
-	t.prefix = append(t.prefix[:0], data[:at+1]...)
-	t.suffix = append(t.suffix[:0], data[at+len(value)-1:]...)
 }

@@ -1,4 +1,4 @@
-package openai
+package completion
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ type assembly struct {
 	calls           []*call
 	details         [][]byte
 	id, model       string
+	state           string // functions_state_id
 	finish          string
 	choices         bool // any choice was seen
 	usage           llm.Usage
@@ -92,6 +93,9 @@ func (a *assembly) add(c *chunk) {
 		a.choices = true
 	}
 	d := &c.delta
+	if d.state != nil {
+		a.state = jsontext.Text(d.state)
+	}
 	if d.details != nil {
 		a.details = append(a.details, bytes.Clone(d.details))
 	}

@@ -1,4 +1,6 @@
-package openai
+// Package completion reads replies in the format of chat completions, whole or
+// streamed, with the many ways in which endpoints write them.
+package completion
 
 import (
 	"io"
@@ -8,9 +10,9 @@ import (
 	"dossier/llm/internal/upstream"
 )
 
-// readWhole reads a reply that is one JSON object. Its content goes to sink as
+// Read reads a reply that is one JSON object. Its content goes to sink as
 // if it had been streamed.
-func readWhole(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error) {
+func Read(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error) {
 	body, err := call.Lines().Rest()
 	if err != nil {
 		return nil, call.ReadError(err)
@@ -59,17 +61,17 @@ func finished(call *upstream.Call, a *assembly) (*llm.Response, error) {
 	return resp, nil
 }
 
-// readStream reads a streamed reply.
-func readStream(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error) {
+// ReadStream reads a streamed reply.
+func ReadStream(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error) {
 	lines := call.Lines()
 	// An endpoint may ignore "stream", or be no such endpoint at all.
 	switch lines.Peek() {
 	case '{', '<', '[':
-		return readWhole(call, sink)
+		return Read(call, sink)
 	}
 	a := assembly{sink: sink}
 	var c chunk
-	var t template
+	var t form
 	for {
 		data, err := lines.Next()
 		if err != nil {
@@ -80,13 +82,13 @@ func readStream(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error
 			}
 			return nil, call.ReadError(err)
 		}
-		if in, ok := t.match(data); ok {
+		if in, ok := t.Match(data); ok {
 			switch t.kind {
-			case templateText:
+			case formText:
 				a.addText(a.unquoted(in))
-			case templateReasoning:
+			case formReasoning:
 				a.addReasoning(a.unquoted(in))
-			case templateArguments:
+			case formArguments:
 				a.addArguments(t.call, a.unquoted(in))
 			}
 			continue
@@ -123,20 +125,35 @@ func readStream(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error
 	}
 }
 
+// form is what an event that carries one piece looks like.
+type form struct {
+	jsontext.Template
+	kind int
+	call int // whose arguments, for formArguments
+}
+
+const (
+	formText = iota
+	formReasoning
+	formArguments
+)
+
 // learn remembers the form of an event that carried one piece and nothing
 // else new.
-func (a *assembly) learn(t *template, c *chunk, data []byte) {
+func (a *assembly) learn(t *form, c *chunk, data []byte) {
 	d := &c.delta
-	t.kind = templateNone
-	if c.choices != 1 || c.finish != nil || c.usage != nil || d.details != nil || len(d.refuse) > 2 || !d.present {
+	t.Clear()
+	if c.choices != 1 || c.finish != nil || c.usage != nil || d.details != nil || d.state != nil || len(d.refuse) > 2 || !d.present {
 		return
 	}
 	content, reasoning := len(d.content) > 2, len(d.reasoning) > 2
 	switch {
 	case content && !reasoning && len(d.calls) == 0:
-		t.set(templateText, data, d.content)
+		t.kind = formText
+		t.Set(data, d.content)
 	case reasoning && !content && len(d.calls) == 0:
-		t.set(templateReasoning, data, d.reasoning)
+		t.kind = formReasoning
+		t.Set(data, d.reasoning)
 	case len(d.calls) == 1 && !content && !reasoning:
 		piece := &d.calls[0]
 		// With an id or a name in it the event may begin another call.
@@ -147,7 +164,7 @@ func (a *assembly) learn(t *template, c *chunk, data []byte) {
 		if at < 0 || a.calls[at].name == "" {
 			return
 		}
-		t.call = at
-		t.set(templateArguments, data, piece.args)
+		t.kind, t.call = formArguments, at
+		t.Set(data, piece.args)
 	}
 }

@@ -1,0 +1,130 @@
+// Command eval measures Dossier on public evaluation sets and prints one line
+// per figure: set, metric, value and n, the number of cases behind the value.
+//
+//	go run ./bench/eval [-dir DIR] [-corpora DIR] [-set GLOB] [-runs DIR] [-out FILE]
+//
+// DIR holds one folder per set. The lines also replace those of the same sets
+// in the results file; lines of sets that were not run stay.
+//
+// To add a set, write a file with its Run function and name it in sets.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	root, err := projectRoot()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "eval:", err)
+		os.Exit(1)
+	}
+	os.Exit(run(ctx, root, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// projectRoot is the nearest directory, from here upwards, with a go.mod.
+func projectRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("no go.mod here or above: run it inside the project")
+		}
+		dir = parent
+	}
+}
+
+// run is the program; it returns the exit code.
+func run(ctx context.Context, root string, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("eval", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	data := filepath.Join(root, "..", "shared", "eval")
+	dir := flags.String("dir", data, "directory with one folder per set")
+	corpora := flags.String("corpora", data, "directory for the files that -dir does not have")
+	pattern := flags.String("set", "*", "run only the sets whose name matches `GLOB`")
+	runs := flags.String("runs", "", "also write what was answered, as JSON lines, to this directory")
+	out := flags.String("out", filepath.Join(root, "bench", "results", "eval.txt"), "results file")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	complain := func(format string, a ...any) { fmt.Fprintf(stderr, "eval: "+format+"\n", a...) }
+	if flags.NArg() > 0 {
+		complain("unexpected argument %q", flags.Arg(0))
+		return 2
+	}
+	if _, err := path.Match(*pattern, ""); err != nil {
+		complain("-set %q is not a pattern: %v", *pattern, err)
+		return 2
+	}
+
+	folders, err := os.ReadDir(*dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(stdout, "no evaluation data at %s\n", *dir)
+		given := false
+		flags.Visit(func(f *flag.Flag) { given = given || f.Name == "dir" })
+		if given {
+			return 1
+		}
+		return 0
+	}
+	if err != nil {
+		complain("%v", err)
+		return 1
+	}
+
+	var figures []figure
+	ran := map[string]bool{}
+	failed := false
+	for _, folder := range folders {
+		set := setFor(folder.Name())
+		if wanted, _ := path.Match(*pattern, folder.Name()); !wanted || set == nil || !folder.IsDir() {
+			continue
+		}
+		env := &Env{Set: folder.Name(), dirs: []string{*dir, *corpora}, stdout: stdout}
+		err := env.record(*runs)
+		if err == nil {
+			err = errors.Join(set.Run(ctx, env), env.close())
+		}
+		if err != nil {
+			complain("%s: %v", folder.Name(), err)
+			failed = true
+			continue
+		}
+		figures = append(figures, env.figures...)
+		ran[folder.Name()] = true
+	}
+	if len(ran) == 0 && !failed {
+		complain("no set in %s matches %q; known are %s", *dir, *pattern, strings.Join(setNames(), ", "))
+		return 1
+	}
+	command := strings.Join(append([]string{"go run ./bench/eval"}, args...), " ")
+	if err := writeResults(*out, command, figures, ran); err != nil {
+		complain("%v", err)
+		return 1
+	}
+	if failed {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Set is an evaluation set that the program knows.
+type Set struct {
+	Name string // of its folder, or a pattern that matches the folders it serves
+	Run  func(ctx context.Context, env *Env) error
+}
+
+var sets = []Set{
+	{"json_repair", runJSONRepair},
+	{"json_testsuite", runJSONTestSuite},
+	{"langid_*", runLanguages},
+	{"stream_fantasy_cassettes", runStreamCassettes},
+	{"stream_vercel", runStreamVercel},
+}
+
+// setFor returns the set that serves a folder, or nil.
+func setFor(folder string) *Set {
+	for i := range sets {
+		if ok, _ := path.Match(sets[i].Name, folder); ok {
+			return &sets[i]
+		}
+	}
+	return nil
+}
+
+func setNames() []string {
+	var names []string
+	for _, s := range sets {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Env is what a set reads from and reports to.
+type Env struct {
+	Set     string // the folder's name
+	dirs    []string
+	stdout  io.Writer
+	figures []figure
+	runs    *os.File
+	enc     *json.Encoder
+}
+
+// Path returns where the set's file is: in -dir or, failing that, in -corpora.
+func (e *Env) Path(file string) (string, error) {
+	var missing []error
+	for _, dir := range e.dirs {
+		p := filepath.Join(dir, e.Set, file)
+		_, err := os.Stat(p)
+		if err == nil {
+			return p, nil
+		}
+		missing = append(missing, err)
+	}
+	return "", errors.Join(missing...)
+}
+
+// Files returns the names of the set's files in -dir that match pattern, in
+// order; that there is none is an error.
+func (e *Env) Files(pattern string) ([]string, error) {
+	paths, err := filepath.Glob(filepath.Join(e.dirs[0], e.Set, pattern))
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("no %s in %s", pattern, filepath.Join(e.dirs[0], e.Set))
+	}
+	slices.Sort(paths)
+	for i := range paths {
+		paths[i] = filepath.Base(paths[i])
+	}
+	return paths, nil
+}
+
+// Ratio reports hits out of n.
+func (e *Env) Ratio(metric string, hits, n int) {
+	value := 0.0
+	if n > 0 {
+		value = float64(hits) / float64(n)
+	}
+	e.Score(metric, value, n)
+}
+
+// Score reports a mean over n cases.
+func (e *Env) Score(metric string, value float64, n int) {
+	e.report(metric, fmt.Sprintf("%.4f", value), n)
+}
+
+// Count reports how many of n cases something holds for.
+func (e *Env) Count(metric string, count, n int) { e.report(metric, fmt.Sprint(count), n) }
+
+func (e *Env) report(metric, value string, n int) {
+	f := figure{e.Set, fmt.Sprintf("%s %s %s n=%d", e.Set, metric, value, n)}
+	e.figures = append(e.figures, f)
+	fmt.Fprintln(e.stdout, f.line)
+}
+
+// Record writes what was answered to one case, if -runs asks for it.
+func (e *Env) Record(answer any) error {
+	if e.enc == nil {
+		return nil
+	}
+	return e.enc.Encode(answer)
+}
+
+// record makes Record write to the set's file in dir.
+func (e *Env) record(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(dir, e.Set+".jsonl"))
+	if err != nil {
+		return err
+	}
+	e.runs, e.enc = f, json.NewEncoder(f)
+	e.enc.SetEscapeHTML(false)
+	return nil
+}
+
+func (e *Env) close() error {
+	if e.runs == nil {
+		return nil
+	}
+	return e.runs.Close()
+}
+
+// figure is a line of the results.
+type figure struct{ set, line string }
+
+// writeResults replaces the lines of the sets that ran in the results file.
+// Lines are grouped by set, in order of their names, as each set reported
+// them.
+func writeResults(file, command string, figures []figure, ran map[string]bool) error {
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for line := range strings.Lines(string(old)) {
+		line = strings.TrimSpace(line)
+		set, _, _ := strings.Cut(line, " ")
+		if line != "" && line[0] != '#' && !ran[set] {
+			figures = append(figures, figure{set, line})
+		}
+	}
+	slices.SortStableFunc(figures, func(a, b figure) int { return strings.Compare(a.set, b.set) })
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", command)
+	for _, f := range figures {
+		b.WriteString(f.line + "\n")
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(b.String()), 0o644)
+}

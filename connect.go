@@ -1,0 +1,169 @@
+package dossier
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"dossier/egress"
+	"dossier/internal/config"
+	"dossier/internal/store"
+	"dossier/llm"
+	"dossier/llm/anthropic"
+	"dossier/llm/gigachat"
+	"dossier/llm/openai"
+)
+
+// connector makes the models of all roles out of the configuration. Roles that
+// share an address and a key share a governor, and those with the same way out
+// share an HTTP client.
+type connector struct {
+	cfg       *config.Config
+	windows   *llm.Windows
+	governors *llm.Governors
+	clients   map[egress.PlainConfig]*http.Client
+}
+
+// connect returns the models that are configured. A role that is not is left
+// out: what it would decide falls to its fallback.
+func connect(cfg *config.Config, probes llm.Probes) (*llm.Models, error) {
+	c := &connector{
+		cfg: cfg, windows: &llm.Windows{Override: make(map[string]int)},
+		governors: &llm.Governors{Config: llm.GovernorConfig{
+			MaxConcurrency: cfg.Governor.MaxConcurrency, MaxRetries: never(cfg.Governor.Retries),
+		}},
+		clients: make(map[egress.PlainConfig]*http.Client),
+	}
+	models := &llm.Models{
+		Roles: make(map[llm.RoleName]llm.Setting), Probes: probes,
+		Pricer: llm.Pricer{Override: make(map[string]llm.Price)}, MaxObjectRetries: never(cfg.Structured.MaxRetries),
+	}
+	for _, role := range config.Roles() {
+		m := cfg.Model(role)
+		if !m.Configured() {
+			continue
+		}
+		if m.ContextWindow > 0 {
+			c.windows.Override[m.Model] = m.ContextWindow
+		}
+		if m.PriceInput > 0 || m.PriceOutput > 0 {
+			models.Pricer.Override[m.Model] = llm.Price{Input: m.PriceInput, Output: m.PriceOutput}
+		}
+		setting, err := c.role(m)
+		if err != nil {
+			return nil, fmt.Errorf("model of role %s: %w", role, err)
+		}
+		models.Roles[llm.RoleName(role)] = setting
+	}
+	return models, nil
+}
+
+func (c *connector) role(m config.Model) (llm.Setting, error) {
+	model, embedder, err := c.provider(m)
+	if err != nil {
+		return llm.Setting{}, err
+	}
+	endpoint := host(string(m.BaseURL))
+	gov := c.governors.For(endpoint, m.APIKey.Reveal())
+	s := llm.Setting{
+		Name: m.Model, Endpoint: endpoint, MaxTokens: m.MaxTokens, Temperature: m.Temperature, Extra: m.Extra,
+		Model: c.windows.Wrap(gov.Wrap(model), m.Model, llm.FitOptions{}),
+	}
+	if embedder != nil {
+		s.Embedder = gov.WrapEmbedder(embedder)
+	}
+	return s, nil
+}
+
+// provider makes the client of a model's API.
+func (c *connector) provider(m config.Model) (llm.Model, llm.Embedder, error) {
+	client, err := c.http(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	first, idle := c.cfg.Governor.FirstByteTimeout, c.cfg.Governor.IdleTimeout
+	switch m.Provider {
+	case config.Anthropic:
+		a, err := anthropic.New(anthropic.Config{
+			BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
+		})
+		return a, nil, err
+	case config.GigaChat:
+		g, err := gigachat.New(gigachat.Config{
+			BaseURL: string(m.BaseURL), AuthURL: string(m.AuthURL), Key: m.APIKey.Reveal(), Scope: m.Scope, Model: m.Model,
+			HTTP: client, FirstByte: first, Idle: idle,
+		})
+		return g, g, err
+	}
+	o, err := openai.New(openai.Config{
+		BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
+		Headers: map[string]string{"X-Dossier-Role": string(m.Role)},
+	})
+	return o, o, err
+}
+
+func (c *connector) http(m config.Model) (*http.Client, error) {
+	key := egress.PlainConfig{Proxy: string(m.Proxy), CAFile: m.CAFile}
+	if client, ok := c.clients[key]; ok {
+		return client, nil
+	}
+	client, err := egress.Plain(key)
+	if err == nil {
+		c.clients[key] = client
+	}
+	return client, err
+}
+
+// never turns a configured 0 into the "never" of packages whose 0 means their
+// default.
+func never(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// host of an address, without what may be secret in it.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// storedProbes remembers what endpoints are capable of beyond the process.
+type storedProbes struct {
+	settings store.Settings
+	cache    llm.MemoryProbes
+	missing  sync.Map // looked up in the store without a result
+}
+
+const probeBucket = "structured-output"
+
+// Way implements llm.Probes.
+func (p *storedProbes) Way(endpoint, model string) (llm.Way, bool) {
+	if way, ok := p.cache.Way(endpoint, model); ok {
+		return way, true
+	}
+	key := endpoint + " " + model
+	if _, ok := p.missing.Load(key); ok {
+		return "", false
+	}
+	raw, err := p.settings.Setting(context.Background(), probeBucket, key)
+	if err != nil {
+		p.missing.Store(key, true)
+		return "", false
+	}
+	p.cache.SetWay(endpoint, model, llm.Way(raw))
+	return llm.Way(raw), true
+}
+
+// SetWay implements llm.Probes. A way that can't be stored is found again by
+// the next process.
+func (p *storedProbes) SetWay(endpoint, model string, way llm.Way) {
+	p.cache.SetWay(endpoint, model, way)
+	_ = p.settings.SetSetting(context.Background(), probeBucket, endpoint+" "+model, []byte(way))
+}

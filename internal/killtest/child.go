@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"dossier/internal/store"
+	"dossier/internal/store/sqlite"
+	"dossier/llm/openai"
+	"dossier/run"
+)
+
+// order is what a child process is told to do.
+type order struct {
+	Dir   string `json:"dir"`
+	URL   string `json:"url"`
+	Owner string `json:"owner"`
+	// Runs is how many runs to keep going; new ones are made as runs end.
+	// With Drain no new ones are made and the child ends with the last.
+	Runs  int  `json:"runs"`
+	Drain bool `json:"drain"`
+	// Most bounds the number of runs that are made.
+	Most int `json:"most"`
+	// Boundary n stops the child at its n-th commit, before it is made or
+	// After: the child says so and hangs until it is killed.
+	Boundary int  `json:"boundary"`
+	After    bool `json:"after"`
+	// Sole says that no other worker is alive.
+	Sole bool          `json:"sole"`
+	TTL  time.Duration `json:"ttl"`
+}
+
+// orderVar is the environment variable that makes a process a child.
+const orderVar = "DOSSIER_KILLTEST_ORDER"
+
+// What a child says on its standard output.
+const (
+	sayWorking  = "working"
+	sayBoundary = "boundary"
+	sayFenced   = "fenced"
+)
+
+func childMain(raw string) error {
+	var o order
+	if err := json.Unmarshal([]byte(raw), &o); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	s, err := sqlite.Open(filepath.Join(o.Dir, "dossier.db"), sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	if o.Sole {
+		if err := s.Evict(ctx); err != nil {
+			return err
+		}
+	}
+	model, err := openai.New(openai.Config{BaseURL: o.URL, Model: "scripted"})
+	if err != nil {
+		return err
+	}
+	c := &child{order: o, store: s}
+	c.exec = run.NewExecutor(run.ExecutorConfig{
+		Journal: &boundary{Store: s, at: o.Boundary, after: o.After}, Owner: o.Owner, TTL: o.TTL,
+		Program: (&worker{model: model}).program,
+	})
+	fmt.Println(sayWorking)
+	if err := c.work(ctx); err != nil {
+		return err
+	}
+	c.exec.Close()
+	return s.Close()
+}
+
+// child is a worker process.
+type child struct {
+	order
+	store *sqlite.Store
+	exec  *run.Executor
+}
+
+// work takes up what earlier children left and starts new runs.
+func (c *child) work(ctx context.Context) error {
+	var wg sync.WaitGroup
+	errs := make([]error, c.Runs)
+	var mu sync.Mutex // guards the choice of the next run
+	taken := make(map[string]bool)
+	next := func() (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		all, err := c.store.List(ctx, store.Filter{Limit: c.Most + 1})
+		if err != nil {
+			return "", err
+		}
+		for _, rec := range all {
+			if !rec.Status.Ended() && !taken[rec.ID] {
+				taken[rec.ID] = true
+				return rec.ID, nil
+			}
+		}
+		if c.Drain || len(all) >= c.Most {
+			return "", nil
+		}
+		rec := newRecord(len(all) + 1)
+		taken[rec.ID] = true
+		return rec.ID, c.store.Create(ctx, rec, nil, nil)
+	}
+	for i := range c.Runs {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				id, err := next()
+				if err != nil || id == "" {
+					errs[i] = err
+					return
+				}
+				if errs[i] = c.finish(ctx, id); errs[i] != nil {
+					return
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// finish works on a run to its end, answering what it asks.
+func (c *child) finish(ctx context.Context, id string) error {
+	for {
+		status, err := c.exec.Execute(ctx, id)
+		switch {
+		case errors.Is(err, run.ErrFenced):
+			fmt.Println(sayFenced)
+			return nil
+		case errors.Is(err, run.ErrEnded):
+			return nil
+		case errors.Is(err, run.ErrLeased):
+			time.Sleep(c.TTL / 10) // until the other worker's lease is over
+		case err != nil:
+			return err
+		case status.Ended():
+			return nil
+		case status == run.Waiting:
+			if err := c.store.Answer(ctx, id, "", "short"); err != nil && !errors.Is(err, store.ErrNotWaiting) {
+				return err
+			}
+		}
+	}
+}
+
+func newRecord(n int) run.Record {
+	return run.Record{
+		ID: fmt.Sprintf("run-%04d", n), Session: "killtest", Mode: "killtest",
+		Request: json.RawMessage(fmt.Sprintf(`"topic %d"`, n)), Status: run.Queued, Created: time.Now(),
+	}
+}
+
+// boundary stops the process at a commit.
+type boundary struct {
+	*sqlite.Store
+	at    int
+	after bool
+	mu    sync.Mutex
+	count int
+}
+
+// Commit implements run.Journal.
+func (b *boundary) Commit(batch *run.Batch, done func(error)) {
+	b.mu.Lock()
+	b.count++
+	here := b.count == b.at
+	b.mu.Unlock()
+	switch {
+	case !here:
+		b.Store.Commit(batch, done)
+	case b.after:
+		b.Store.Commit(batch, func(error) { hang() })
+	default:
+		hang()
+	}
+}
+
+// hang says that the boundary is reached and waits for the end.
+func hang() {
+	fmt.Println(sayBoundary)
+	_ = os.Stdout.Sync()
+	select {}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// TestMain makes the test binary its own child.
+func TestMain(m *testing.M) {
+	if raw := os.Getenv(orderVar); raw != "" {
+		if err := childMain(raw); err != nil {
+			fmt.Fprintln(os.Stderr, "killtest child:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func TestNothingIsLostToKills(t *testing.T) {
+	var out, errs bytes.Buffer
+	k := &test{self: os.Args[0], dir: t.TempDir(), cycles: 24, seed: 1, out: &out, errs: &errs}
+	if ok, err := k.run(t.Context()); err != nil || !ok {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+}
+
+func TestZombieIsRefused(t *testing.T) {
+	var out, errs bytes.Buffer
+	k := &test{self: os.Args[0], dir: t.TempDir(), zombie: true, out: &out, errs: &errs}
+	if ok, err := k.run(t.Context()); err != nil || !ok {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"dossier/internal/store"
+	"dossier/internal/store/sqlite"
+)
+
+// zombieTTL is the lease of the takeover test.
+const zombieTTL = 400 * time.Millisecond
+
+// takeover stops a worker with SIGSTOP in the middle of a run, for longer than
+// its lease, has another worker finish the run, and wakes the first one: its
+// next commit must be refused and change nothing.
+func (t *test) takeover(ctx context.Context) (bool, error) {
+	dir := filepath.Join(t.dir, "takeover")
+	srv, err := t.serve(dir, 30*time.Millisecond)
+	if err != nil {
+		return false, err
+	}
+	defer srv.close()
+	first := order{Dir: dir, URL: srv.url, Owner: "first", Runs: 1, Most: 1, TTL: zombieTTL}
+	zombie, said, err := t.start(ctx, first)
+	if err != nil {
+		return false, err
+	}
+	if line := <-said; line != sayWorking {
+		return false, fmt.Errorf("the first worker says %q", line)
+	}
+	if err := t.untilRecorded(ctx, dir, 4); err != nil {
+		return false, err
+	}
+	if err := zombie.Process.Signal(syscall.SIGSTOP); err != nil {
+		return false, err
+	}
+	heir := first
+	heir.Owner = "heir"
+	if err := t.finish(ctx, heir); err != nil {
+		return false, fmt.Errorf("the second worker: %w", err)
+	}
+	before, err := check(ctx, dir, nil)
+	if err != nil {
+		return false, err
+	}
+	if err := zombie.Process.Signal(syscall.SIGCONT); err != nil {
+		return false, err
+	}
+	refused := false
+	for line := range said {
+		refused = refused || line == sayFenced
+	}
+	if err := zombie.Wait(); err != nil {
+		return false, fmt.Errorf("the first worker: %w", err)
+	}
+	after, err := check(ctx, dir, nil)
+	if err != nil {
+		return false, err
+	}
+	unchanged := before.ok() && after.ok() && before.steps == after.steps
+	fmt.Fprintf(t.out, "refused=%t unchanged=%t steps=%d\n", refused, unchanged, after.steps)
+	return refused && unchanged, nil
+}
+
+// untilRecorded waits until the only run has n journal entries and is still
+// going.
+func (t *test) untilRecorded(ctx context.Context, dir string, n int) error {
+	s, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		runs, err := s.List(ctx, store.Filter{})
+		if err != nil {
+			return err
+		}
+		if len(runs) == 1 {
+			h, err := s.History(ctx, runs[0].ID)
+			if err != nil {
+				return err
+			}
+			if len(h.Entries) >= n {
+				return nil
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return errors.New("the first worker records nothing")
+}

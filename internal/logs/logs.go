@@ -1,0 +1,48 @@
+// Package logs is how the program writes logs: lines that a person can read
+// and a script can split, without keys in them and without anything that a
+// terminal would obey.
+package logs
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+)
+
+// LevelCritical is above slog.LevelError: the work at hand can't go on.
+const LevelCritical = slog.Level(12)
+
+// StepKey is the attribute that becomes the prefix of a line, as in [main].
+const StepKey = "step"
+
+// WithStep returns a logger whose lines begin with [step], instead of the step
+// that l had.
+func WithStep(l *slog.Logger, step string) *slog.Logger {
+	return l.With(slog.String(StepKey, step))
+}
+
+// LevelName is the name of a level in a line.
+func LevelName(l slog.Level) string {
+	if l >= LevelCritical {
+		if d := l - LevelCritical; d > 0 {
+			return fmt.Sprintf("CRITICAL+%d", int(d))
+		}
+		return "CRITICAL"
+	}
+	return l.String()
+}
+
+// ToFile returns a logger that appends to the file at path, which is made with
+// its folder and is readable by its owner alone. Close the closer at the end.
+func ToFile(path string, level slog.Leveler, r *Redactor) (*slog.Logger, io.Closer, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, nil, fmt.Errorf("log file: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("log file: %w", err)
+	}
+	return slog.New(NewHandler(f, level, r)), f, nil
+}

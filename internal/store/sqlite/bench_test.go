@@ -1,0 +1,143 @@
+package sqlite_test
+
+import (
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"dossier/event"
+	"dossier/internal/store/sqlite"
+	"dossier/run"
+)
+
+// text returns n characters that hardly compress.
+func text(n int) string {
+	s := rand.Text()
+	for len(s) < n {
+		s += rand.Text()
+	}
+	return s[:n]
+}
+
+// stepBatch is what a typical step commits: its result and one event.
+func stepBatch(id string, epoch int64, i int, value json.RawMessage) *run.Batch {
+	place := fmt.Sprintf("round-%d/search#1", i)
+	return &run.Batch{
+		Run: id, Epoch: epoch, Active: time.Millisecond, Spent: run.Spent{Calls: 1, InputTokens: 100},
+		Entries: []run.Entry{{Key: place, Kind: run.EntryStep, Value: value, Seq: int64(i), Spent: run.Spent{Calls: 1, InputTokens: 100}}},
+		Events:  []run.PlacedEvent{{Place: place, Event: event.Event{Seq: int64(i) + 1, Time: time.Now(), Agent: "researcher-1", Data: event.SearchResults{Query: "why is the sky blue", Found: 10, New: 4}}}},
+	}
+}
+
+// BenchmarkCommitAlone commits one step after another, each beside a bare
+// commit of the same bytes: one row into one table, by the same driver.
+func BenchmarkCommitAlone(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "dossier.db"), sqlite.Options{})
+	bare, err := sql.Open("sqlite", "file:"+filepath.Join(b.TempDir(), "bare.db")+"?_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer bare.Close()
+	bare.SetMaxOpenConns(1)
+	if _, err := bare.Exec("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT)"); err != nil {
+		b.Fatal(err)
+	}
+	insert, err := bare.Prepare("INSERT INTO t (a, b) VALUES (?, ?)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.Create(b.Context(), run.Record{ID: "r"}, nil, nil); err != nil {
+		b.Fatal(err)
+	}
+	h, err := s.Acquire(b.Context(), "r", "w", time.Hour)
+	if err != nil {
+		b.Fatal(err)
+	}
+	value := json.RawMessage(`"` + text(600) + `"`)
+	rest := text(150) // what the event and the keys take
+	var ours, theirs []time.Duration
+	result := make(chan error, 1)
+	done := func(err error) { result <- err }
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		batch := stepBatch("r", h.Record.Epoch, i, value)
+		start := time.Now()
+		s.Commit(batch, done)
+		if err := <-result; err != nil {
+			b.Fatal(err)
+		}
+		ours = append(ours, time.Since(start))
+		start = time.Now()
+		tx, err := bare.Begin()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := tx.Stmt(insert).Exec(string(value), rest); err != nil {
+			b.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			b.Fatal(err)
+		}
+		theirs = append(theirs, time.Since(start))
+	}
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	us := func(d []time.Duration, q int) float64 { return float64(d[len(d)*q/100].Microseconds()) }
+	b.ReportMetric(us(ours, 50), "p50-µs")
+	b.ReportMetric(us(ours, 95), "p95-µs")
+	b.ReportMetric(us(theirs, 50), "bare-p50-µs")
+	b.ReportMetric(us(theirs, 95), "bare-p95-µs")
+	b.ReportMetric(us(ours, 50)/us(theirs, 50), "ratio")
+}
+
+// BenchmarkCommitCrowd has 1,000 runs commit steps at the same time, each
+// waiting for one before it makes the next.
+func BenchmarkCommitCrowd(b *testing.B) {
+	const runs = 1000
+	s := open(b, filepath.Join(b.TempDir(), "dossier.db"), sqlite.Options{})
+	value := json.RawMessage(`"` + text(600) + `"`)
+	epochs := make([]int64, runs)
+	var wg sync.WaitGroup
+	for r := range runs {
+		wg.Go(func() {
+			id := fmt.Sprint("run-", r)
+			if err := s.Create(b.Context(), run.Record{ID: id}, nil, nil); err != nil {
+				b.Error(err)
+				return
+			}
+			h, err := s.Acquire(b.Context(), id, "w", time.Hour)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			epochs[r] = h.Record.Epoch
+		})
+	}
+	wg.Wait()
+	next := 0
+	b.ReportAllocs()
+	for b.Loop() { // an iteration is ten steps of each run
+		first := next
+		next += 10
+		for r := range runs {
+			wg.Go(func() {
+				result := make(chan error, 1)
+				for i := first; i < first+10; i++ {
+					s.Commit(stepBatch(fmt.Sprint("run-", r), epochs[r], i, value), func(err error) { result <- err })
+					if err := <-result; err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+	b.ReportMetric(float64(next*runs)/b.Elapsed().Seconds(), "commits/s")
+}

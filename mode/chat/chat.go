@@ -1,0 +1,151 @@
+// Package chat is the mode without sources: one structured model call over the
+// conversation so far.
+package chat
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+
+	"dossier/event"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/mode"
+	"dossier/prompt"
+	"dossier/run"
+)
+
+// Name of the mode.
+const Name = "chat"
+
+// Settings of the mode, frozen into each run.
+type Settings struct {
+	// HistoryLimit is how many earlier messages the model sees.
+	HistoryLimit int `json:"history_limit"`
+	// Lang is the language of answers; empty follows the question.
+	Lang lang.Code `json:"lang,omitempty"`
+}
+
+// History returns the last limit messages of a session before the given run.
+type History func(ctx context.Context, session, run string, limit int) ([]event.Message, error)
+
+// Mode is the chat mode.
+type Mode struct {
+	models   *llm.Models
+	history  History
+	settings Settings
+}
+
+// New returns the mode with its models, the sessions' messages and the
+// settings for new runs.
+func New(models *llm.Models, history History, settings Settings) *Mode {
+	return &Mode{models: models, history: history, settings: settings}
+}
+
+// Name implements mode.Mode.
+func (m *Mode) Name() string { return Name }
+
+// Settings implements mode.Mode.
+func (m *Mode) Settings() any { return m.settings }
+
+// SynthesizedAnswer is what the model is asked for.
+type SynthesizedAnswer struct {
+	Reasoning string   `json:"reasoning" jsonschema:"how the answer comes about, in a few sentences"`
+	Answer    string   `json:"answer" jsonschema:"the whole answer for the user"`
+	KeyPoints []string `json:"key_points" jsonschema:"the main points, each a short sentence"`
+}
+
+// Validate implements the check of llm.Object: an object without an answer is
+// none.
+func (a *SynthesizedAnswer) Validate() error {
+	if a.Answer == "" {
+		return fmt.Errorf("the field answer is empty: write the whole answer there")
+	}
+	return nil
+}
+
+// input is what the prompt is made of.
+type input struct {
+	Question string
+	Context  string
+	Language string
+	Date     string
+	History  []llm.Message
+}
+
+//go:embed answer.md
+var files embed.FS
+
+// answer has no fallback: a conversation cannot be had without a model.
+var answer = &prompt.Task[input, SynthesizedAnswer]{
+	Name:     "answer",
+	Role:     llm.ForChat,
+	Template: prompt.Parse(files, "answer.md"),
+	History:  func(in input) []llm.Message { return in.History },
+}
+
+// Run implements mode.Mode.
+func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.Answer, error) {
+	var set Settings
+	if err := json.Unmarshal(req.Settings, &set); err != nil {
+		return mode.Answer{}, fmt.Errorf("settings of chat: %w", err)
+	}
+	history, err := m.conversation(ctx, s, req, set)
+	if err != nil {
+		return mode.Answer{}, err
+	}
+	rec := s.Record()
+	made, err := answer.Do(ctx, s, m.models, input{
+		Question: req.Question, Context: req.Context, History: history,
+		Language: answerLanguage(req, set).Name(), Date: rec.Created.Format("2006-01-02"),
+	}, prompt.Options{
+		Model: req.Model, StreamField: "answer",
+		Sink:  func(text string) { _ = s.Emit(event.AnswerDelta{Text: text}) },
+		Reset: func() { _ = s.Emit(event.AnswerDelta{Reset: true}) },
+	})
+	if err != nil {
+		return mode.Answer{}, err
+	}
+	v := made.Value
+	return mode.Answer{Text: v.Answer, Reasoning: v.Reasoning, KeyPoints: v.KeyPoints, Model: made.Model}, nil
+}
+
+// conversation returns what was said before: what the caller brought along, or
+// the session's last messages, recorded so that a resumed run sees the same.
+func (m *Mode) conversation(ctx context.Context, s *run.Scope, req mode.Request, set Settings) ([]llm.Message, error) {
+	if len(req.History) > 0 {
+		return last(req.History, set.HistoryLimit), nil
+	}
+	rec := s.Record()
+	if set.HistoryLimit <= 0 || rec.Session == rec.ID {
+		return nil, nil
+	}
+	said, err := run.Step(ctx, s, "history", func(ctx context.Context, _ *run.Scope) ([]llm.Message, error) {
+		messages, err := m.history(ctx, rec.Session, rec.ID, set.HistoryLimit)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]llm.Message, 0, len(messages))
+		for _, msg := range messages {
+			out = append(out, llm.Message{Role: llm.Role(msg.Role), Content: msg.Text})
+		}
+		return out, nil
+	})
+	return said, err
+}
+
+func last(messages []llm.Message, n int) []llm.Message {
+	return messages[max(0, len(messages)-n):]
+}
+
+// answerLanguage is the one asked for, or the question's.
+func answerLanguage(req mode.Request, set Settings) lang.Code {
+	switch {
+	case req.Lang != "" && req.Lang != "auto":
+		return lang.Code(req.Lang)
+	case set.Lang != "":
+		return set.Lang
+	}
+	return lang.ForAnswer(req.Question, lang.English)
+}

@@ -1,0 +1,173 @@
+// Package prompt is about decisions that a model makes: each has a name, a
+// template file beside the code that uses it, a result type whose schema the
+// model is held to, and a typed fallback for when there is no model or it
+// fails.
+package prompt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"text/template"
+
+	"dossier/event"
+	"dossier/llm"
+	"dossier/run"
+)
+
+// Task is a prompted decision that turns an In into an Out.
+type Task[In, Out any] struct {
+	// Name of the decision: of its step and its log lines.
+	Name string
+	Role llm.RoleName
+	// Template renders In into the messages; see Parse.
+	Template *Template
+	// History are messages between the system's and the user's; nil for none.
+	History func(In) []llm.Message
+	// Fallback decides without a model. Nil means that this cannot be done
+	// without one: the task fails with what kept the model from deciding.
+	Fallback func(In) (Out, error)
+}
+
+// Decision is an Out and how it was come by. It is what the step records.
+type Decision[Out any] struct {
+	Value Out    `json:"value"`
+	Model string `json:"model,omitempty"`
+	// Extractive says that the fallback decided, and Why.
+	Extractive bool   `json:"extractive,omitempty"`
+	Why        string `json:"why,omitempty"`
+}
+
+// Options of one Do.
+type Options struct {
+	// Model replaces the role's model.
+	Model string
+	// StreamField is a text field at the top of Out that is passed to Sink
+	// while it arrives. Reset voids what Sink got so far.
+	StreamField string
+	Sink        func(text string)
+	Reset       func()
+}
+
+// Do makes the decision as one step of the run. Without a model, at a spent
+// budget and when the model fails, the fallback decides.
+func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models, in In, o Options) (Decision[Out], error) {
+	return run.Step(ctx, s, t.Name, func(ctx context.Context, s *run.Scope) (Decision[Out], error) {
+		client := models.For(t.Role)
+		if !client.Configured() {
+			return t.fallBack(in, ErrNoModel)
+		}
+		if err := s.Budget().Check(); err != nil {
+			return t.fallBack(in, err)
+		}
+		messages, err := t.Messages(in)
+		if err != nil {
+			return Decision[Out]{}, err
+		}
+		req := &llm.Request{Model: o.Model, Messages: messages}
+		value, info, err := llm.Object[Out](ctx, client, req, llm.ObjectOptions{StreamField: o.StreamField, Sink: o.Sink, Reset: o.Reset})
+		if eerr := charge(s, t.Role, client, o.Model, info); eerr != nil {
+			return Decision[Out]{}, eerr
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return Decision[Out]{}, context.Cause(ctx)
+			}
+			return t.fallBack(in, err)
+		}
+		return Decision[Out]{Value: value, Model: info.Model}, nil
+	})
+}
+
+// charge records what a decision cost.
+func charge(s *run.Scope, role llm.RoleName, client llm.Client, model string, info llm.ObjectInfo) error {
+	if info.Attempts == 0 {
+		return nil
+	}
+	u := info.Usage
+	s.Charge(run.Spent{Calls: info.Attempts, InputTokens: u.Input, OutputTokens: u.Output, Cost: u.Cost})
+	if model == "" {
+		model = client.Setting().Name
+	}
+	return s.Emit(event.Usage{
+		Role: string(role), Model: model, Input: u.Input, Output: u.Output,
+		CachedInput: u.CachedInput, Cost: u.Cost, Estimated: u.Estimated,
+	})
+}
+
+func (t *Task[In, Out]) fallBack(in In, why error) (Decision[Out], error) {
+	if t.Fallback == nil {
+		return Decision[Out]{}, why
+	}
+	value, err := t.Fallback(in)
+	if err != nil {
+		return Decision[Out]{}, fmt.Errorf("%s without a model (%w): %w", t.Name, why, err)
+	}
+	return Decision[Out]{Value: value, Extractive: true, Why: why.Error()}, nil
+}
+
+// Messages renders the task's conversation.
+func (t *Task[In, Out]) Messages(in In) ([]llm.Message, error) {
+	system, user, err := t.Template.render(in)
+	if err != nil {
+		return nil, fmt.Errorf("prompt %s: %w", t.Name, err)
+	}
+	messages := []llm.Message{{Role: llm.RoleSystem, Content: system}}
+	if t.History != nil {
+		messages = append(messages, t.History(in)...)
+	}
+	return append(messages, llm.Message{Role: llm.RoleUser, Content: user}), nil
+}
+
+// ErrNoModel is why a fallback decides when no model is configured.
+var ErrNoModel error = noModel{}
+
+type noModel struct{}
+
+func (noModel) Error() string { return "no model is configured" }
+
+// Fault tells the kernel how to record the error.
+func (noModel) Fault() (code, hint string) {
+	return CodeNoModel, "connect a model (`dossier models` says how), then `dossier runs resume`"
+}
+
+// CodeNoModel is the code of a run that failed for want of a model.
+const CodeNoModel = "no_model_configured"
+
+// Is makes errors.Is(err, llm.ErrNotConfigured) hold.
+func (noModel) Is(target error) bool { return errors.Is(llm.ErrNotConfigured, target) }
+
+// Template is a prompt file: Go text templates named "system" and "user".
+type Template struct{ t *template.Template }
+
+// Parse reads a prompt file. It panics when the file is missing or wrong:
+// prompts are embedded, and a test renders each of them.
+func Parse(files fs.FS, name string) *Template {
+	raw, err := fs.ReadFile(files, name)
+	if err != nil {
+		panic(fmt.Sprintf("prompt: %v", err))
+	}
+	t := template.Must(template.New(name).Option("missingkey=error").Parse(string(raw)))
+	for _, part := range []string{"system", "user"} {
+		if t.Lookup(part) == nil {
+			panic(fmt.Sprintf("prompt: %s defines no %q", name, part))
+		}
+	}
+	return &Template{t}
+}
+
+func (t *Template) render(in any) (system, user string, err error) {
+	var b bytes.Buffer
+	if err := t.t.ExecuteTemplate(&b, "system", in); err != nil {
+		return "", "", err
+	}
+	system = strings.TrimSpace(b.String())
+	b.Reset()
+	if err := t.t.ExecuteTemplate(&b, "user", in); err != nil {
+		return "", "", err
+	}
+	return system, strings.TrimSpace(b.String()), nil
+}
