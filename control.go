@@ -193,7 +193,15 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 		req.Model = o.Model
 	}
 	if o.Question != "" {
-		req.Question = o.Question
+		req.Question = strings.TrimSpace(strings.ToValidUTF8(o.Question, "\uFFFD"))
+		// The past that is shared holds the old question as the first thing
+		// that the run's code said.
+		for i := range events {
+			if m, ok := events[i].Data.(event.Message); ok && m.Role == "user" {
+				m.Text = req.Question
+				events[i].Data = m
+			}
+		}
 	}
 	now := time.Now()
 	rec := run.Record{

@@ -49,6 +49,7 @@ type execution struct {
 	pausing   bool
 	finishing bool
 	signalN   int64
+	released  bool              // the last batch is on its way: signals are for the next execution
 	answers   map[string]string // by ask key
 	steering  []string
 
@@ -219,6 +220,7 @@ func (e *execution) finish(st State) error {
 	b := &c.b
 	b.State, b.Release = &st, true
 	e.mu.Lock()
+	e.released = true
 	e.submitLocked(b, c.done)
 	e.mu.Unlock()
 	return c.wait()
@@ -271,10 +273,14 @@ func (e *execution) steer(key string) ([]string, error) {
 	return texts, nil
 }
 
-// signals takes in what arrived from outside.
-func (e *execution) signals(list []Signal) {
+// signals takes in what arrived from outside. It says whether this execution
+// can still act upon it.
+func (e *execution) signals(list []Signal) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.released {
+		return false
+	}
 	for _, s := range list {
 		if s.N <= e.signalN {
 			continue
@@ -307,6 +313,7 @@ func (e *execution) signals(list []Signal) {
 			}
 		}
 	}
+	return true
 }
 
 // commit is a reusable batch with somebody waiting for it.

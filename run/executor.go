@@ -139,7 +139,10 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 // answered says whether one of the run's open questions has an answer that
 // came too late to be seen.
 func (x *Executor) answered(ctx context.Context, e *execution) (bool, error) {
-	list, err := x.journal.Signals(ctx, e.rec.ID, e.signalN)
+	e.mu.Lock()
+	after := e.signalN
+	e.mu.Unlock()
+	list, err := x.journal.Signals(ctx, e.rec.ID, after)
 	for _, s := range list {
 		if s.Kind == SignalAnswer || s.Kind == SignalFinish || s.Kind == SignalCancel {
 			return true, err
@@ -223,7 +226,7 @@ func failureOf(err error) *Failure {
 }
 
 // Notify makes a live run look at its signals now. It says whether the run is
-// live here.
+// live here; one that is being given up is not.
 func (x *Executor) Notify(ctx context.Context, id string) (bool, error) {
 	x.mu.Lock()
 	e := x.live[id]
@@ -238,8 +241,7 @@ func (x *Executor) Notify(ctx context.Context, id string) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	e.signals(list)
-	return true, nil
+	return e.signals(list), nil
 }
 
 func (x *Executor) markDirty(e *execution) {

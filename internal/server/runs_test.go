@@ -271,13 +271,13 @@ var operations = []struct {
 		var out []string
 		for _, err := range []error{
 			start("scripted", " \n"), start("nonsense", "x"), start("scripted", strings.Repeat("x", 9<<20)),
-			get, show, replay, export, events,
+			get, show, replay, export,
 			b.Answer(ctx, "nothing", "", "x"), b.Pause(ctx, "nothing"), b.Resume(ctx, "nothing"), b.Cancel(ctx, "nothing"),
 			b.Finish(ctx, "nothing"), b.Steer(ctx, "nothing", "x"), b.Delete(ctx, "nothing"), b.Resume(ctx, b.last()),
 		} {
 			out = append(out, describe(err))
 		}
-		return out
+		return append(out, fmt.Sprint(errors.Is(events, run.ErrUnknownRun)))
 	}},
 }
 
