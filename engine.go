@@ -43,10 +43,8 @@ type Engine struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	mu sync.Mutex
-	// busy holds the runs that are queued here or being executed; true means
-	// that the run is to be looked at once more after that.
-	busy    map[string]bool
+	mu      sync.Mutex
+	busy    map[string]work // runs that are queued here or being executed
 	queue   []string
 	running int
 	closed  bool
@@ -55,9 +53,9 @@ type Engine struct {
 // Request is what a run is asked to do.
 type Request struct {
 	// Mode of the run; empty means chat.
-	Mode string
+	Mode string `json:"mode,omitempty"`
 	// Session to continue; empty starts a new one.
-	Session string
+	Session string `json:"session,omitempty"`
 	mode.Request
 }
 
@@ -80,7 +78,7 @@ type parts struct {
 func newEngine(p parts) *Engine {
 	e := &Engine{
 		store: p.store, modes: make(map[string]mode.Mode), hub: newHub(), log: p.log,
-		workers: p.workers, limits: p.limits, closers: p.closers, busy: make(map[string]bool),
+		workers: p.workers, limits: p.limits, closers: p.closers, busy: make(map[string]work),
 	}
 	for _, m := range p.modes {
 		e.modes[m.Name()] = m
@@ -206,20 +204,29 @@ func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
 	}, req.Limits, nil
 }
 
-// dispatch has a run executed as soon as a worker is free. A run that is being
-// executed already is looked at once more when that is over, since what it is
-// dispatched for may have come too late for it.
+// work is how far an Engine is with a run.
+type work int
+
+const (
+	idle      work = iota
+	queued         // waits for a worker
+	executing      // a worker is on it
+	again          // a worker is on it, and there is more to do after that
+)
+
+// dispatch has a run executed as soon as a worker is free. A run that a worker
+// is on is executed once more afterwards: the worker may be just leaving it.
 func (e *Engine) dispatch(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed {
+	switch {
+	case e.closed || e.busy[id] == queued:
+		return
+	case e.busy[id] != idle:
+		e.busy[id] = again
 		return
 	}
-	if _, busy := e.busy[id]; busy {
-		e.busy[id] = true
-		return
-	}
-	e.busy[id] = false
+	e.busy[id] = queued
 	if e.workers > 0 && e.running >= e.workers {
 		e.queue = append(e.queue, id)
 		return
@@ -233,6 +240,9 @@ func (e *Engine) dispatch(id string) {
 func (e *Engine) work(id string) {
 	defer e.wg.Done()
 	for {
+		e.mu.Lock()
+		e.busy[id] = executing
+		e.mu.Unlock()
 		status, err := e.exec.Execute(e.ctx, id)
 		if err != nil && !errors.Is(err, run.ErrEnded) && e.ctx.Err() == nil {
 			e.log.Error("a run stopped", "run", id, "error", err)
@@ -244,8 +254,7 @@ func (e *Engine) work(id string) {
 			e.log.Debug("a worker left a run", "run", id, "status", status)
 		}
 		e.mu.Lock()
-		if e.busy[id] && !e.closed && err == nil && !status.Ended() {
-			e.busy[id] = false
+		if e.busy[id] == again && !e.closed {
 			e.mu.Unlock()
 			continue
 		}
