@@ -22,7 +22,7 @@ import (
 type connector struct {
 	cfg       *config.Config
 	windows   *llm.Windows
-	governors map[string]*llm.Governor
+	governors *llm.Governors
 	clients   map[egress.PlainConfig]*http.Client
 }
 
@@ -31,14 +31,14 @@ type connector struct {
 func connect(cfg *config.Config, probes llm.Probes) (*llm.Models, error) {
 	c := &connector{
 		cfg: cfg, windows: &llm.Windows{Override: make(map[string]int)},
-		governors: make(map[string]*llm.Governor), clients: make(map[egress.PlainConfig]*http.Client),
+		governors: &llm.Governors{Config: llm.GovernorConfig{
+			MaxConcurrency: cfg.Governor.MaxConcurrency, MaxRetries: never(cfg.Governor.Retries),
+		}},
+		clients: make(map[egress.PlainConfig]*http.Client),
 	}
 	models := &llm.Models{
 		Roles: make(map[llm.RoleName]llm.Setting), Probes: probes,
-		Pricer: llm.Pricer{Override: make(map[string]llm.Price)}, MaxObjectRetries: cfg.Structured.MaxRetries,
-	}
-	if models.MaxObjectRetries == 0 {
-		models.MaxObjectRetries = -1 // never, where 0 means the default
+		Pricer: llm.Pricer{Override: make(map[string]llm.Price)}, MaxObjectRetries: never(cfg.Structured.MaxRetries),
 	}
 	for _, role := range config.Roles() {
 		m := cfg.Model(role)
@@ -65,9 +65,10 @@ func (c *connector) role(m config.Model) (llm.Setting, error) {
 	if err != nil {
 		return llm.Setting{}, err
 	}
-	gov := c.governor(m)
+	endpoint := host(string(m.BaseURL))
+	gov := c.governors.For(endpoint, m.APIKey.Reveal())
 	s := llm.Setting{
-		Name: m.Model, Endpoint: host(string(m.BaseURL)), MaxTokens: m.MaxTokens, Temperature: m.Temperature, Extra: m.Extra,
+		Name: m.Model, Endpoint: endpoint, MaxTokens: m.MaxTokens, Temperature: m.Temperature, Extra: m.Extra,
 		Model: c.windows.Wrap(gov.Wrap(model), m.Model, llm.FitOptions{}),
 	}
 	if embedder != nil {
@@ -115,19 +116,13 @@ func (c *connector) http(m config.Model) (*http.Client, error) {
 	return client, err
 }
 
-func (c *connector) governor(m config.Model) *llm.Governor {
-	key := string(m.BaseURL) + "\x00" + m.APIKey.Reveal()
-	gov, ok := c.governors[key]
-	if !ok {
-		g := c.cfg.Governor
-		retries := g.Retries
-		if retries == 0 {
-			retries = -1 // never, where 0 means the default
-		}
-		gov = llm.NewGovernor(llm.GovernorConfig{Endpoint: host(string(m.BaseURL)), MaxConcurrency: g.MaxConcurrency, MaxRetries: retries})
-		c.governors[key] = gov
+// never turns a configured 0 into the "never" of packages whose 0 means their
+// default.
+func never(n int) int {
+	if n == 0 {
+		return -1
 	}
-	return gov
+	return n
 }
 
 // host of an address, without what may be secret in it.

@@ -16,16 +16,16 @@ import (
 
 // Detail is all that is known of a run.
 type Detail struct {
-	Record run.Record
+	Record run.Record `json:"run"`
 	// Steps are the entries of the journal in the order of recording.
-	Steps []run.Entry
+	Steps []run.Entry `json:"steps,omitempty"`
 	// Asks are the questions that wait for an answer.
-	Asks []Ask
+	Asks []Ask `json:"asks,omitempty"`
 }
 
 // Ask is a question that a run waits for.
 type Ask struct {
-	ID string
+	ID string `json:"id"`
 	run.Question
 }
 
@@ -169,9 +169,9 @@ func (e *Engine) Resume(ctx context.Context, id string) error {
 // ForkOptions says what a fork does differently.
 type ForkOptions struct {
 	// Model replaces the model of every role.
-	Model string
+	Model string `json:"model,omitempty"`
 	// Question replaces the question.
-	Question string
+	Question string `json:"question,omitempty"`
 }
 
 // Fork starts a new run that shares the past of another one up to the step at,
@@ -193,7 +193,15 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 		req.Model = o.Model
 	}
 	if o.Question != "" {
-		req.Question = o.Question
+		req.Question = strings.TrimSpace(strings.ToValidUTF8(o.Question, "\uFFFD"))
+		// The past that is shared holds the old question as the first thing
+		// that the run's code said.
+		for i := range events {
+			if m, ok := events[i].Data.(event.Message); ok && m.Role == "user" {
+				m.Text = req.Question
+				events[i].Data = m
+			}
+		}
 	}
 	now := time.Now()
 	rec := run.Record{

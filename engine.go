@@ -44,7 +44,7 @@ type Engine struct {
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
-	busy    map[string]bool // runs that are queued here or being executed
+	busy    map[string]work // runs that are queued here or being executed
 	queue   []string
 	running int
 	closed  bool
@@ -53,9 +53,9 @@ type Engine struct {
 // Request is what a run is asked to do.
 type Request struct {
 	// Mode of the run; empty means chat.
-	Mode string
+	Mode string `json:"mode,omitempty"`
 	// Session to continue; empty starts a new one.
-	Session string
+	Session string `json:"session,omitempty"`
 	mode.Request
 }
 
@@ -78,7 +78,7 @@ type parts struct {
 func newEngine(p parts) *Engine {
 	e := &Engine{
 		store: p.store, modes: make(map[string]mode.Mode), hub: newHub(), log: p.log,
-		workers: p.workers, limits: p.limits, closers: p.closers, busy: make(map[string]bool),
+		workers: p.workers, limits: p.limits, closers: p.closers, busy: make(map[string]work),
 	}
 	for _, m := range p.modes {
 		e.modes[m.Name()] = m
@@ -204,15 +204,29 @@ func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
 	}, req.Limits, nil
 }
 
-// dispatch has a run executed as soon as a worker is free. A run that is
-// queued or executed already is left alone.
+// work is how far an Engine is with a run.
+type work int
+
+const (
+	idle      work = iota
+	queued         // waits for a worker
+	executing      // a worker is on it
+	again          // a worker is on it, and there is more to do after that
+)
+
+// dispatch has a run executed as soon as a worker is free. A run that a worker
+// is on is executed once more afterwards: the worker may be just leaving it.
 func (e *Engine) dispatch(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || e.busy[id] {
+	switch {
+	case e.closed || e.busy[id] == queued:
+		return
+	case e.busy[id] != idle:
+		e.busy[id] = again
 		return
 	}
-	e.busy[id] = true
+	e.busy[id] = queued
 	if e.workers > 0 && e.running >= e.workers {
 		e.queue = append(e.queue, id)
 		return
@@ -226,6 +240,9 @@ func (e *Engine) dispatch(id string) {
 func (e *Engine) work(id string) {
 	defer e.wg.Done()
 	for {
+		e.mu.Lock()
+		e.busy[id] = executing
+		e.mu.Unlock()
 		status, err := e.exec.Execute(e.ctx, id)
 		if err != nil && !errors.Is(err, run.ErrEnded) && e.ctx.Err() == nil {
 			e.log.Error("a run stopped", "run", id, "error", err)
@@ -237,6 +254,10 @@ func (e *Engine) work(id string) {
 			e.log.Debug("a worker left a run", "run", id, "status", status)
 		}
 		e.mu.Lock()
+		if e.busy[id] == again && !e.closed {
+			e.mu.Unlock()
+			continue
+		}
 		delete(e.busy, id)
 		if len(e.queue) == 0 || e.closed {
 			e.running--

@@ -3,12 +3,13 @@ module dossier
 go 1.26.0
 
 require (
+	github.com/alecthomas/kong v1.16.1
 	github.com/google/jsonschema-go v0.4.3
 	github.com/openai/openai-go/v3 v3.90.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	go.yaml.in/yaml/v3 v3.0.4
+	golang.org/x/term v0.45.0
 	golang.org/x/text v0.42.0
-	gopkg.in/yaml.v3 v3.0.1
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0
 )

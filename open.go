@@ -33,6 +33,8 @@ type Options struct {
 	Log *slog.Logger
 	// Resume takes up the runs that a stopped process left behind.
 	Resume bool
+	// Modes are added to the built-in ones, or replace those of their name.
+	Modes []mode.Mode
 }
 
 // Open opens the data directory, which has one owner at a time, and returns an
@@ -61,6 +63,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		_ = s.Close()
 		return nil, err
+	}
+	for _, m := range o.Modes {
+		e.modes[m.Name()] = m
 	}
 	if o.Resume {
 		if _, err := e.ResumeOrphans(ctx); err != nil {

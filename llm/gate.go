@@ -128,17 +128,25 @@ func (g *gate) leave(ctx context.Context, t *ticket, err error) {
 		g.limited++
 		g.breaker.answered()
 		g.refused(now, t, g.inFlight-1)
-		g.close(now, e.RetryAfter)
+		g.close(now, g.obeyed(e))
 	case e.Kind == ErrServer || e.Kind == ErrUnreachable || e.Kind == ErrTimeout:
 		if e.Kind == ErrTimeout || e.Status == 503 || e.Status == 529 {
 			g.cut(now, t, g.inFlight-1)
 		}
-		g.close(now, e.RetryAfter)
+		g.close(now, g.obeyed(e))
 		g.breaker.failed(now, t.probe, e)
 	default:
 		g.breaker.answered()
 	}
 	g.release(now)
+}
+
+// obeyed is the pause that an error asks of everybody.
+func (g *gate) obeyed(e *Error) time.Duration {
+	if e.RetryAfter > g.cfg.MaxRetryAfter {
+		return 0 // the call fails with it
+	}
+	return e.RetryAfter
 }
 
 func (g *gate) release(now int64) {
@@ -164,7 +172,9 @@ func (g *gate) dispatch(now int64) {
 			d = min(d, g.patience(now))
 		}
 		if d == untilLeave {
-			g.fullAt = now
+			if g.state == BreakerClosed {
+				g.fullAt = now
+			}
 			return
 		}
 		if g.timer == nil {

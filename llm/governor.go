@@ -2,9 +2,11 @@ package llm
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 )
 
@@ -13,9 +15,9 @@ import (
 type GovernorConfig struct {
 	// Endpoint is the host that errors of the governor itself name.
 	Endpoint string
-	// MaxConcurrency is how many calls may be in flight at most (1024).
-	// StartConcurrency is how many before anything was learned: all of them
-	// by default, because the first refusal tells more than a slow start.
+	// StartConcurrency is how many calls may be in flight before anything was
+	// learned (256: the first refusal tells more than a slow start),
+	// MaxConcurrency is the ceiling of what is learned (1024).
 	StartConcurrency int
 	MaxConcurrency   int
 	// MaxRetries is how often one call is repeated after a failure that may
@@ -28,6 +30,9 @@ type GovernorConfig struct {
 	// holds for all callers together, does the spreading.
 	Backoff    time.Duration
 	MaxBackoff time.Duration
+	// MaxRetryAfter is the longest Retry-After that is waited for (15 min). A
+	// call that is told to wait longer fails with what the endpoint said.
+	MaxRetryAfter time.Duration
 	// BreakerAfter consecutive failures to get any answer (5) open the
 	// breaker: nothing is sent for BreakerCooldown (1 s, doubled by each
 	// failed probe up to 30 s), then a single probe goes out.
@@ -55,12 +60,13 @@ func (c GovernorConfig) withDefaults() GovernorConfig {
 		}
 	}
 	def(&c.MaxConcurrency, 1024)
-	def(&c.StartConcurrency, c.MaxConcurrency)
+	def(&c.StartConcurrency, 256)
 	c.StartConcurrency = max(1, min(c.StartConcurrency, c.MaxConcurrency))
 	def(&c.MaxRetries, 3)
 	def(&c.BreakerAfter, 5)
 	defTime(&c.Backoff, 500*time.Millisecond)
 	defTime(&c.MaxBackoff, 20*time.Second)
+	defTime(&c.MaxRetryAfter, 15*time.Minute)
 	defTime(&c.BreakerCooldown, time.Second)
 	defTime(&c.BreakerWait, 30*time.Second)
 	if c.Rand == nil {
@@ -86,6 +92,39 @@ type Governor struct {
 func NewGovernor(cfg GovernorConfig) *Governor {
 	g := &Governor{cfg: cfg.withDefaults()}
 	g.gate.init(&g.cfg)
+	return g
+}
+
+// Governors keeps one Governor per endpoint and key.
+type Governors struct {
+	// Config is that of each governor, beside its Endpoint.
+	Config GovernorConfig
+
+	mu sync.Mutex
+	m  map[governorKey]*Governor
+}
+
+type governorKey struct {
+	endpoint string
+	key      [sha256.Size]byte
+}
+
+// For returns the governor of an endpoint's host and an API key, of which only
+// the hash is kept.
+func (gs *Governors) For(endpoint, key string) *Governor {
+	k := governorKey{endpoint, sha256.Sum256([]byte(key))}
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	g := gs.m[k]
+	if g == nil {
+		cfg := gs.Config
+		cfg.Endpoint = endpoint
+		g = NewGovernor(cfg)
+		if gs.m == nil {
+			gs.m = map[governorKey]*Governor{}
+		}
+		gs.m[k] = g
+	}
 	return g
 }
 
@@ -204,7 +243,7 @@ func (g *Governor) pause(ctx context.Context, c *call, err error) error {
 		return err
 	}
 	var e *Error
-	if !errors.As(err, &e) || !e.Retryable() {
+	if !errors.As(err, &e) || !e.Retryable() || e.RetryAfter > g.cfg.MaxRetryAfter {
 		return err
 	}
 	wait := g.cfg.Backoff

@@ -134,12 +134,40 @@ func TestRetryAfterHoldsForTheWholeEndpoint(t *testing.T) {
 	})
 }
 
+func TestRetryAfterBeyondReason(t *testing.T) {
+	n := 0
+	gov := llm.NewGovernor(llm.GovernorConfig{})
+	m := gov.Wrap(modelFunc(func(context.Context, *llm.Request, func(llm.Chunk)) (*llm.Response, error) {
+		n++
+		if n == 1 {
+			return nil, &llm.Error{Kind: llm.ErrRateLimited, Status: 429, RetryAfter: 24 * time.Hour}
+		}
+		return &llm.Response{}, nil
+	}))
+	if _, err := m.Stream(t.Context(), &llm.Request{}, nil); llm.KindOf(err) != llm.ErrRateLimited || n != 1 {
+		t.Errorf("%v after %d calls", err, n)
+	}
+	if _, err := m.Stream(t.Context(), &llm.Request{}, nil); err != nil {
+		t.Errorf("the gate stayed closed: %v", err)
+	}
+}
+
+func TestGovernorsAreShared(t *testing.T) {
+	var gs llm.Governors
+	if gs.For("a", "k") != gs.For("a", "k") {
+		t.Error("two governors for one endpoint and key")
+	}
+	if gs.For("a", "k") == gs.For("a", "other") || gs.For("a", "k") == gs.For("b", "k") {
+		t.Error("one governor for two")
+	}
+}
+
 func TestHalfOpenLetsOneProbeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var calls, busy, most atomic.Int32
 		healthy := 20 * time.Second
-		gov := llm.NewGovernor(llm.GovernorConfig{Rand: seeded(), BreakerWait: time.Hour, MaxRetries: 100})
+		gov := llm.NewGovernor(llm.GovernorConfig{Rand: seeded(), StartConcurrency: 32, BreakerWait: time.Hour, MaxRetries: 100})
 		m := gov.Wrap(modelFunc(func(context.Context, *llm.Request, func(llm.Chunk)) (*llm.Response, error) {
 			calls.Add(1)
 			if gov.Stats().State == llm.BreakerHalfOpen {
@@ -297,6 +325,30 @@ func TestCancelLeavesTheQueue(t *testing.T) {
 		wg.Wait()
 		if s := gov.Stats(); s.InFlight != 0 || s.Successes != 1 {
 			t.Errorf("stats %+v", s)
+		}
+	})
+}
+
+// An endpoint that never refuses is soon used to the full.
+func TestNoLimitIsFoundFast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gov := llm.NewGovernor(llm.GovernorConfig{})
+		m := gov.Wrap(modelFunc(func(context.Context, *llm.Request, func(llm.Chunk)) (*llm.Response, error) {
+			time.Sleep(50 * time.Millisecond)
+			return &llm.Response{}, nil
+		}))
+		start := time.Now()
+		var wg sync.WaitGroup
+		for range 1000 {
+			wg.Go(func() {
+				for range 10 {
+					m.Stream(t.Context(), &llm.Request{}, nil)
+				}
+			})
+		}
+		wg.Wait()
+		if d := time.Since(start); d > 650*time.Millisecond { // 500 ms without a governor
+			t.Errorf("took %v", d)
 		}
 	})
 }

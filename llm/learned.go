@@ -10,11 +10,12 @@ import (
 //
 // Concurrency is AIMD. While calls wait for it, each round of successes raises
 // the limit by one, and once it wasn't cut for the hold time (below) each
-// success does, which doubles it per round trip. A refusal or an overload
-// lowers it to what is still in flight, at most by half per round trip (calls
-// that went out before the last cut don't start another) and not below what
-// was carried since the last cut but one. Refused calls that had been waiting
-// for the pace don't count: there the pace is to blame.
+// success does, which doubles it per round trip (before the first cut it is
+// quadrupled, so that an endpoint without a limit is soon used as such). A
+// refusal or an overload lowers it to what is still in flight, at most by half
+// per round trip (calls that went out before the last cut don't start another)
+// and not below what was carried since the last cut but one. Refused calls
+// that had been waiting for the pace don't count: there the pace is to blame.
 //
 // The pace is a rate in calls per second. A 429 sets it to the rate at which
 // calls were accepted lately, plus paceAim: at the moment of a refusal the
@@ -168,7 +169,10 @@ func (l *learned) succeeded(now int64, t *ticket) {
 		return // not in use
 	}
 	step := 1 / l.limit
-	if now-l.limitCutAt > l.hold() {
+	switch {
+	case l.limitCut == 0:
+		step = 3
+	case now-l.limitCutAt > l.hold():
 		step = 1
 	}
 	l.limit = min(l.limit+step, l.ceiling)

@@ -10,7 +10,7 @@ import (
 )
 
 func TestPricer(t *testing.T) {
-	p := llm.Pricer{Override: map[string]llm.Price{"gpt-4o-mini": {Input: 1, Output: 2}, "local": llm.Free}}
+	p := llm.Pricer{Override: map[string]llm.Price{"gpt-4o-mini": {Input: 1, Output: 2}, "local": {}}}
 	cases := []struct {
 		model string
 		usage llm.Usage

@@ -41,7 +41,8 @@ type ObjectOptions struct {
 	Endpoint string
 	// StreamField is a string field at the top of the object whose text goes
 	// to Sink while it arrives. Reset is called when what Sink got so far is
-	// void, because the reply starts over.
+	// void, because the reply starts over or was none. It is not called when
+	// the context ends the call.
 	StreamField string
 	Sink        func(text string)
 	Reset       func()
@@ -107,7 +108,7 @@ type asker struct {
 	way         Way
 	maxTokens   int
 	temperature *float64
-	unfit       int       // replies under WaySchema that didn't fit it
+	unfit       int       // replies in this way that didn't fit the schema
 	complaint   []Message // the last reply and what was wrong with it
 	stream      *fieldStream
 	info        ObjectInfo
@@ -135,12 +136,16 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func([]byte) error
 		a.stream.restart()
 		resp, err := a.model.Stream(ctx, a.request(req), a.stream.chunks())
 		if err != nil {
+			if ctx.Err() != nil {
+				return err // whoever broke the call off may want what there is
+			}
 			if refusal == nil {
 				refusal = err
 			}
 			if a.adapt(err, req) {
 				continue
 			}
+			a.stream.restart()
 			if KindOf(err) == ErrBadRequest {
 				return refusal // not the way of asking was wrong, but what was asked
 			}
@@ -239,7 +244,7 @@ func (a *asker) stepDown(req *Request) bool {
 		return false
 	}
 	a.way = ways[i]
-	a.complaint = nil
+	a.complaint, a.unfit = nil, 0
 	return true
 }
 
@@ -254,8 +259,8 @@ func (a *asker) learn(req *Request, resp *Response, reason error) {
 		}
 		return
 	}
-	if a.ignored(resp, reason) {
-		a.stepDown(req)
+	if a.ignored(resp, reason) && a.stepDown(req) {
+		return
 	}
 	text := "Your last reply doesn't fit: " + reason.Error() + ". Reply again with the whole corrected JSON object and nothing else."
 	if a.way == WayTool && len(resp.Message.ToolCalls) > 0 {
@@ -277,14 +282,12 @@ func (a *asker) learn(req *Request, resp *Response, reason error) {
 // ignored it, so that asking in the same way again won't help.
 func (a *asker) ignored(resp *Response, reason error) bool {
 	switch a.way {
-	case WaySchema:
+	case WaySchema, WayJSON:
 		var unfit *unfitError
 		if errors.As(reason, &unfit) {
 			a.unfit++
 		}
 		return a.unfit > 1 || errors.Is(reason, jsonrepair.ErrNone)
-	case WayJSON:
-		return errors.Is(reason, jsonrepair.ErrNone)
 	case WayTool:
 		return len(resp.Message.ToolCalls) == 0
 	}
@@ -320,13 +323,4 @@ func (a *asker) request(req *Request) *Request {
 		r.Messages = slices.Insert(r.Messages, 0, Message{Role: RoleSystem, Content: rule})
 	}
 	return &r
-}
-
-// Add returns the sum of two counts.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{
-		Input: u.Input + v.Input, Output: u.Output + v.Output,
-		CachedInput: u.CachedInput + v.CachedInput, Reasoning: u.Reasoning + v.Reasoning,
-		Cost: u.Cost + v.Cost, Estimated: u.Estimated || v.Estimated,
-	}
 }

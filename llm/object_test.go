@@ -172,6 +172,7 @@ func TestObjectStepsDown(t *testing.T) {
 		{"prompt", []turn{refuse("response_format"), refuse(""), refuse("tools"), prompted}, llm.WayPromptOnly},
 		{"ignored", []turn{text("Sure, I can do that!"), asJSON}, llm.WayJSON},
 		{"ignored twice", []turn{text("Sure!"), text("Gladly!"), toolCall}, llm.WayTool},
+		{"json unfit", []turn{refuse("response_format"), text(`{"a":1}`), text(`{"b":1}`), toolCall}, llm.WayTool},
 		{"schema ignored", []turn{text(`{"a":1}`), text(`{"b":1}`), asJSON}, llm.WayJSON},
 	}
 	for _, c := range cases {

@@ -7,9 +7,6 @@ type Price struct {
 	Output      float64 `json:"output" yaml:"output"`
 }
 
-// Free is the price of a local model: known, and nothing.
-var Free = Price{}
-
 // prices are list prices by the beginning of a model's name. They change, and
 // resellers have their own: a configured price wins.
 var prices = map[string]Price{
@@ -79,4 +76,13 @@ func (p Pricer) Fill(model string, u Usage) Usage {
 		u.Cost, _ = p.Cost(model, u)
 	}
 	return u
+}
+
+// Add returns the sum of two counts.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input: u.Input + v.Input, Output: u.Output + v.Output,
+		CachedInput: u.CachedInput + v.CachedInput, Reasoning: u.Reasoning + v.Reasoning,
+		Cost: u.Cost + v.Cost, Estimated: u.Estimated || v.Estimated,
+	}
 }

@@ -30,33 +30,34 @@ func (s Status) Ended() bool { return s == Done || s == Failed || s == Cancelled
 
 // Record is what is known of a run beside its journal and events.
 type Record struct {
-	ID      string
-	Session string
-	Mode    string
+	ID      string `json:"id"`
+	Session string `json:"session"`
+	Mode    string `json:"mode"`
 	// Request is what was asked, with every setting that the run depends on.
-	Request json.RawMessage
+	Request json.RawMessage `json:"request,omitempty"`
 	// Title is a short line for lists.
-	Title  string
-	Status Status
+	Title  string `json:"title"`
+	Status Status `json:"status"`
 	// Failure is set when Status is Failed.
-	Failure *Failure
+	Failure *Failure `json:"failure,omitempty"`
 	// Epoch counts the workers that have held the run; each commit carries
 	// the epoch of the worker that makes it.
-	Epoch      int64
-	Owner      string
-	LeaseUntil time.Time
-	Created    time.Time
-	Updated    time.Time
+	Epoch      int64     `json:"epoch"`
+	Owner      string    `json:"owner,omitempty"`
+	LeaseUntil time.Time `json:"lease_until,omitzero"`
+	Created    time.Time `json:"created"`
+	Updated    time.Time `json:"updated,omitzero"`
 	// LastSeq is the sequence of the last durable event.
-	LastSeq int64
-	// Active is the time that workers have spent on the run.
-	Active time.Duration
+	LastSeq int64 `json:"last_seq"`
+	// Active is the time that workers have spent on the run, in nanoseconds
+	// where it is JSON.
+	Active time.Duration `json:"active"`
 	// Spent is what the recorded steps cost.
-	Spent Spent
+	Spent Spent `json:"spent"`
 	// ForkOf and ForkAt name the run and the step that this run was forked
 	// from; empty for others.
-	ForkOf string
-	ForkAt string
+	ForkOf string `json:"fork_of,omitempty"`
+	ForkAt string `json:"fork_at,omitempty"`
 }
 
 // Failure is why a run failed, for people.
@@ -103,17 +104,15 @@ const (
 // Entry is one record of a run's journal. Key is the place in the run's code;
 // (run, key, kind) is unique.
 type Entry struct {
-	// Ord counts the entries of a run from 1 in the order of recording; the
-	// store sets it and never gives it twice.
-	Ord   int64
-	Key   string
-	Kind  EntryKind
-	Value json.RawMessage
-	Spent Spent
+	// Ord counts the entries of a run from 1 in the order of recording.
+	Ord   int64           `json:"ord"`
+	Key   string          `json:"key"`
+	Kind  EntryKind       `json:"kind"`
+	Value json.RawMessage `json:"value"`
+	Spent Spent           `json:"spent,omitzero"`
 	// Seq is the run's last event when the entry was recorded.
-	Seq int64
-	// Time, if zero, is set by the store.
-	Time time.Time
+	Seq  int64     `json:"seq"`
+	Time time.Time `json:"time"`
 }
 
 // PlacedEvent is a durable event and the place in the run's code that emitted
@@ -121,6 +120,27 @@ type Entry struct {
 type PlacedEvent struct {
 	Place string
 	event.Event
+}
+
+type wirePlaced struct {
+	Place string      `json:"place"`
+	Event event.Event `json:"event"`
+}
+
+// MarshalJSON keeps the place beside the event: the embedded event's own
+// encoding would drop it.
+func (p PlacedEvent) MarshalJSON() ([]byte, error) {
+	return json.Marshal(wirePlaced{p.Place, p.Event})
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (p *PlacedEvent) UnmarshalJSON(b []byte) error {
+	var w wirePlaced
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	p.Place, p.Event = w.Place, w.Event
+	return nil
 }
 
 // SignalKind says what somebody outside wants of a run.

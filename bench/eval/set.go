@@ -22,6 +22,9 @@ type Set struct {
 var sets = []Set{
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
+	{"langid_*", runLanguages},
+	{"stream_fantasy_cassettes", runStreamCassettes},
+	{"stream_vercel", runStreamVercel},
 }
 
 // setFor returns the set that serves a folder, or nil.

@@ -228,7 +228,7 @@ func (s suite) reasoning(t *testing.T) {
 	srv, m := s.start(t, Script{Rules: []Rule{{Reply: &Reply{Reasoning: "First this, then that: it follows.", Text: "So."}}}})
 	both(t, m, ask("why"), func(t *testing.T, r *llm.Response) {
 		want := "First this, then that: it follows."
-		if srv.Calls()[0].Dialect == "gigachat" {
+		if dialectOf(srv) == "gigachat" {
 			want = "" // it has no place for reasoning
 		}
 		if r.Message.Reasoning != want || r.Message.Content != "So." {
@@ -237,7 +237,7 @@ func (s suite) reasoning(t *testing.T) {
 	})
 }
 
-// calls compares tool calls with those scripted. GigaChat carries only one in
+// checkCalls compares tool calls with those scripted. GigaChat carries only one in
 // a message.
 func checkCalls(t *testing.T, dialect string, got []llm.ToolCall, want ...llm.ToolCall) {
 	t.Helper()
@@ -274,7 +274,7 @@ func (s suite) toolCalls(t *testing.T) {
 		if r.Finish != llm.FinishToolCalls {
 			t.Errorf("finish %q, want tool_calls", r.Finish)
 		}
-		checkCalls(t, srv.Calls()[0].Dialect, r.Message.ToolCalls, want...)
+		checkCalls(t, dialectOf(srv), r.Message.ToolCalls, want...)
 	})
 	for _, c := range srv.Calls() {
 		if got := c.Request.Tools; len(got) != 2 || got[0].Name != "search" || got[0].Description != "Searches." ||
@@ -290,7 +290,7 @@ func (s suite) repeatedIDs(t *testing.T) {
 	req := ask("find a and b")
 	req.Tools = tools()
 	both(t, m, req, func(t *testing.T, r *llm.Response) {
-		checkCalls(t, srv.Calls()[0].Dialect, r.Message.ToolCalls,
+		checkCalls(t, dialectOf(srv), r.Message.ToolCalls,
 			llm.ToolCall{Name: "search", Arguments: `{"query":"a"}`}, llm.ToolCall{Name: "search", Arguments: `{"query":"b"}`})
 	})
 }
@@ -343,7 +343,7 @@ func (s suite) toolChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := map[string]string{llm.ChooseRequired: "search", "read": "read"}[choice]
-			if choice == llm.ChooseRequired && srv.Calls()[0].Dialect == "gigachat" {
+			if choice == llm.ChooseRequired && dialectOf(srv) == "gigachat" {
 				return // it has no such choice
 			}
 			if want == "" {

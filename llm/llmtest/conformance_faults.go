@@ -56,6 +56,9 @@ func (s suite) failures(t *testing.T) {
 			for i, sink := range []func(llm.Chunk){nil, func(llm.Chunk) {}} {
 				r, err := m.Stream(t.Context(), ask("hello"), sink)
 				if err == nil {
+					if c.name == "empty" && dialectOf(srv) == "anthropic" {
+						continue // its models may say nothing at all
+					}
 					t.Errorf("with sink %v: a response %+v, want %s", sink != nil, r, c.want)
 					continue
 				}
@@ -67,7 +70,11 @@ func (s suite) failures(t *testing.T) {
 					t.Errorf("with sink %v: %T (%v), want *llm.Error", sink != nil, err, err)
 					continue
 				}
-				if e.Kind != c.want && (sink != nil || c.plain == "" || e.Kind != c.plain) {
+				ok := e.Kind == c.want || sink == nil && c.plain != "" && e.Kind == c.plain
+				if c.name == "error in the stream" && dialectOf(srv) == "gigachat" {
+					ok = ok || e.Kind == llm.ErrCut // it documents no such errors
+				}
+				if !ok {
 					t.Errorf("with sink %v: %v, want %s", sink != nil, err, c.want)
 				}
 				if c.status != 0 && e.Status != c.status {
@@ -79,12 +86,24 @@ func (s suite) failures(t *testing.T) {
 				if len(e.Error()) > 2000 {
 					t.Errorf("with sink %v: an error of %d bytes", sink != nil, len(e.Error()))
 				}
-				if n := len(srv.Calls()); n != i+1 {
-					t.Errorf("with sink %v: %d calls, want one each", sink != nil, n)
+				want := i + 1
+				if c.want == llm.ErrAuth && e.Status == 401 && dialectOf(srv) == "gigachat" {
+					want *= 2 // the second time with a fresh token
+				}
+				if n := len(srv.Calls()); n != want {
+					t.Errorf("with sink %v: %d calls, want %d", sink != nil, n, want)
 				}
 			}
 		})
 	}
+}
+
+// dialectOf is the dialect that the provider under test was seen to speak.
+func dialectOf(s *Server) string {
+	if calls := s.Calls(); len(calls) > 0 {
+		return calls[0].Dialect
+	}
+	return ""
 }
 
 func (s suite) retryAfter(t *testing.T) {
@@ -118,7 +137,7 @@ func (s suite) unsupported(t *testing.T) {
 	} {
 		srv, m := s.start(t, Script{Support: c.support})
 		_, err := m.Stream(t.Context(), c.req, nil)
-		if calls := srv.Calls(); len(calls) > 0 && calls[0].Dialect != "openai" {
+		if dialectOf(srv) != "openai" {
 			continue
 		}
 		var e *llm.Error

@@ -1,0 +1,5 @@
+package cli
+
+type chatCmd struct{}
+
+func (chatCmd) Run(a *app) error { return nil }

@@ -1,0 +1,246 @@
+// Package cli is the command line: it parses arguments, finds or opens an
+// engine, follows runs and shows them.
+//
+// The answer goes to standard output, everything else to standard error. What
+// a model, a page or a user said is stripped of terminal escapes before it is
+// shown.
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/alecthomas/kong"
+
+	"dossier/internal/config"
+	"dossier/lang"
+)
+
+// Process is the world of a command.
+type Process struct {
+	Args []string // without the program's name
+	Env  []string
+	Dir  string // empty: the working directory
+
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Terminal says whether one of the streams is a terminal, and how wide.
+	Terminal func(stream any) (width int, ok bool)
+	// Interrupts gets a value for each Ctrl-C.
+	Interrupts <-chan os.Signal
+	// Terminate ends when the process is asked to stop: runs go on later.
+	Terminate context.Context
+}
+
+// globals are the flags of every command.
+type globals struct {
+	Data    string            `placeholder:"DIR" help:"Directory of everything that is kept (default: data_dir of the configuration)."`
+	Config  string            `placeholder:"FILE" help:"Configuration file; none reads none."`
+	Set     map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Set one setting, as in --set chat.history_limit=5; may be repeated."`
+	Model   string            `placeholder:"NAME" help:"Model to use instead of the configured ones."`
+	Lang    string            `placeholder:"CODE" help:"Language of answers and messages: ru, en, zh or auto."`
+	JSON    bool              `name:"json" help:"Print the events, or whatever is shown, as lines of JSON."`
+	NoInput bool              `help:"Never ask; a run that needs an answer is left waiting."`
+	Verbose bool              `short:"v" help:"Show more of what happens."`
+	Quiet   bool              `short:"q" help:"Show nothing but the answer and errors."`
+	Version versionFlag       `help:"Print the version."`
+}
+
+type grammar struct {
+	globals
+
+	Ask        askCmd        `cmd:"" group:"work" help:"Ask a question and get an answer."`
+	Chat       chatCmd       `cmd:"" group:"work" help:"Talk in a conversation that is kept."`
+	Runs       runsCmd       `cmd:"" group:"runs" help:"See and steer what is being worked on and what was."`
+	Models     modelsCmd     `cmd:"" group:"setup" help:"Show, list and try the configured models."`
+	Config     configCmd     `cmd:"" name:"config" group:"setup" help:"Show each setting and where its value comes from."`
+	Completion completionCmd `cmd:"" group:"setup" help:"Print a completion script for a shell."`
+	VersionCmd versionCmd    `cmd:"" name:"version" group:"setup" help:"Print the version."`
+}
+
+// app is a command on its way.
+type app struct {
+	*globals
+	proc   Process
+	parser *kong.Kong
+	ctx    context.Context
+	stdin  *bufio.Reader
+	unread chan line // a line that nobody waits for any more
+	log    *slog.Logger
+	logTo  *logFile
+
+	mu          sync.Mutex
+	interrupted func() // what Ctrl-C does now
+
+	config *config.Config
+}
+
+// exit ends a command early and quietly, as --help does.
+type exit int
+
+// Main carries out one command and returns the exit code of the process.
+func Main(p Process) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			c, ok := r.(exit)
+			if !ok {
+				panic(r)
+			}
+			code = int(c)
+		}
+	}()
+	var g grammar
+	a := &app{globals: &g.globals, proc: p}
+	parser, err := kong.New(&g,
+		kong.Name("dossier"), kong.Description(description),
+		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(c int) { panic(exit(c)) }),
+		kong.Help(printHelp), kong.Bind(a),
+	)
+	if err != nil {
+		panic(err) // the grammar above is wrong, whatever the arguments are
+	}
+	a.parser = parser
+	if len(p.Args) == 0 {
+		p.Args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(p.Args)
+	if err != nil {
+		return a.fail(usage(err))
+	}
+	var leave context.CancelCauseFunc
+	a.ctx, leave = context.WithCancelCause(p.Terminate)
+	a.interrupted = func() { leave(errInterrupted) }
+	over := make(chan struct{})
+	defer close(over)
+	go a.listen(over)
+	a.openLog()
+	defer a.logTo.Close()
+	if err := ctx.Run(); err != nil {
+		return a.fail(err)
+	}
+	return exitOK
+}
+
+// listen hands each Ctrl-C to whoever takes it now.
+func (a *app) listen(over <-chan struct{}) {
+	for {
+		select {
+		case <-a.proc.Interrupts:
+			a.mu.Lock()
+			do := a.interrupted
+			a.mu.Unlock()
+			do()
+		case <-over:
+			return
+		}
+	}
+}
+
+// onInterrupt changes what Ctrl-C does; the result changes it back.
+func (a *app) onInterrupt(do func()) (restore func()) {
+	swap := func(f func()) func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		before := a.interrupted
+		a.interrupted = f
+		return before
+	}
+	before := swap(do)
+	return func() { swap(before) }
+}
+
+// usage turns a mistake in the arguments into an error with a hint.
+func usage(err error) error {
+	hint := "dossier --help"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) {
+		if node := parse.Context.Selected(); node != nil {
+			hint = "dossier " + node.Path() + " --help"
+		}
+	}
+	return &failure{code: exitUsage, message: err.Error(), hint: "`" + hint + "` shows what is possible"}
+}
+
+// settings loads the configuration once.
+func (a *app) settings() (*config.Config, error) {
+	if a.config != nil {
+		return a.config, nil
+	}
+	c, err := config.Load(config.Sources{Env: a.proc.Env, Dir: a.proc.Dir, File: a.Config, Flags: a.flags()})
+	if err != nil {
+		return nil, err
+	}
+	a.config = c
+	for _, note := range c.Notes() {
+		a.note("%s", note)
+	}
+	return c, nil
+}
+
+// flags are the settings that the command line gives.
+func (a *app) flags() map[string]string {
+	flags := make(map[string]string, len(a.Set)+3)
+	for k, v := range a.Set {
+		flags[k] = v
+	}
+	for name, v := range map[string]string{"model": a.Model, "lang": a.Lang, "data-dir": a.Data} {
+		if v != "" {
+			flags[name] = v
+		}
+	}
+	return flags
+}
+
+// locale is the language of messages that answer no question: what is
+// configured, else that of the environment.
+func (a *app) locale() lang.Code {
+	if c := a.config; c != nil && c.Lang != "auto" && c.Lang != "" {
+		return lang.Code(c.Lang)
+	}
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if v := getenv(a.proc.Env, name); len(v) >= 2 {
+			return lang.Catalogue(lang.Code(v[:2]))
+		}
+	}
+	return lang.English
+}
+
+// languageOf is the language in which to answer a text.
+func (a *app) languageOf(text string) lang.Code {
+	if c := a.config; c != nil && c.Lang != "auto" && c.Lang != "" {
+		return lang.Code(c.Lang)
+	}
+	return lang.ForAnswer(text, a.locale())
+}
+
+func getenv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if len(env[i]) > len(name) && env[i][len(name)] == '=' && env[i][:len(name)] == name {
+			return env[i][len(name)+1:]
+		}
+	}
+	return ""
+}
+
+// note tells the user something on standard error unless -q is given.
+func (a *app) note(format string, args ...any) {
+	if !a.Quiet {
+		fmt.Fprintf(a.proc.Stderr, format+"\n", args...)
+	}
+}
+
+// interactive says whether the user can be asked.
+func (a *app) interactive() bool {
+	if a.NoInput || a.JSON {
+		return false
+	}
+	_, in := a.proc.Terminal(a.proc.Stdin)
+	_, out := a.proc.Terminal(a.proc.Stderr)
+	return in && out
+}

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dossier/event"
+	"dossier/internal/server"
+	"dossier/internal/store"
+	"dossier/internal/term"
+	"dossier/lang"
+	"dossier/run"
+)
+
+// follower watches a run to its end, or to where it needs somebody.
+type follower struct {
+	*app
+	link *link
+	rec  run.Record
+	view view
+	lang lang.Code
+	// watching only looks: an interrupt leaves the run alone.
+	watching bool
+
+	last    int64
+	open    map[string]event.ClarifyAsked
+	fault   *event.RunError
+	spent   bool // a budget was hit
+	message event.Message
+}
+
+// errInterrupted is the cause of a context that Ctrl-C ended.
+var errInterrupted = errors.New("interrupted")
+
+// newView chooses how a run is shown. Answers go to out.
+func (a *app) newView(out io.Writer, code lang.Code, echo bool) view {
+	if a.JSON {
+		return jsonView{a.proc.Stdout}
+	}
+	_, live := a.proc.Terminal(out)
+	return &textView{out: out, live: live, board: a.newBoard(), lang: code, verbose: a.Verbose, echo: echo}
+}
+
+// follow shows a run until it is over or waits, and returns how the command
+// ends. With a file the answer is written there.
+func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Code, file string) error {
+	var answer bytes.Buffer
+	out := a.proc.Stdout
+	if file != "" {
+		out = &answer
+	}
+	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(out, code, false)}
+	err := f.run(ctx)
+	if file != "" && f.message.Text != "" {
+		if a.JSON {
+			answer.WriteString(strings.TrimRight(f.message.Text, "\n") + "\n" + afterAnswer(f.message, code))
+		}
+		if werr := writeFile(file, answer.Bytes()); werr != nil {
+			return &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
+		}
+		a.note("written to %s", file)
+	}
+	return err
+}
+
+// writeFile replaces a file at once.
+func writeFile(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// run follows the run, through changes of the process that works on it.
+func (f *follower) run(ctx context.Context) error {
+	f.open = make(map[string]event.ClarifyAsked)
+	defer f.view.close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer f.onInterrupt(f.interrupted(ctx, cancel))()
+	for {
+		end, err := f.stream(ctx)
+		switch {
+		case err == nil && end != nil:
+			return end.err
+		case err == nil:
+			return f.result()
+		case ctx.Err() != nil:
+			f.view.pause()
+			f.left()
+			return context.Cause(ctx)
+		case !errors.Is(err, run.ErrShutdown) && !errors.Is(err, server.ErrGone) && !errors.Is(err, server.ErrNoOwner):
+			return err
+		}
+		f.log.Info("the process that worked on the run is gone, taking over", "run", f.rec.ID, "error", err)
+		if err := f.takeOver(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// left tells how to come back to a run.
+func (f *follower) left() {
+	if !f.watching {
+		f.note("the run goes on later: dossier runs resume %s", f.rec.ID)
+	}
+}
+
+// interrupted returns what Ctrl-C does: finish, then cancel, then leave.
+func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFunc) func() {
+	count := 0
+	return func() {
+		count++
+		var err error
+		switch {
+		case f.watching || count > 2:
+			leave(errInterrupted)
+			return
+		case count == 1:
+			f.view.pause()
+			f.note("\nfinishing with what there is; Ctrl-C again cancels")
+			err = f.link.Finish(ctx, f.rec.ID)
+		default:
+			f.view.pause()
+			f.note("\ncancelling")
+			err = f.link.Cancel(ctx, f.rec.ID)
+		}
+		if err != nil {
+			f.log.Error("interrupt", "run", f.rec.ID, "error", err)
+			leave(errInterrupted)
+		}
+	}
+}
+
+// takeOver finds the run again after its process went away and makes it go on.
+func (f *follower) takeOver(ctx context.Context) error {
+	if err := f.again(ctx, f.link); err != nil {
+		return err
+	}
+	rec, err := f.link.Get(ctx, f.rec.ID)
+	if err != nil {
+		return err
+	}
+	if f.watching || rec.Status.Ended() || rec.Status == run.Waiting || rec.Status == run.Paused {
+		return nil
+	}
+	if err := f.link.Resume(ctx, f.rec.ID); err != nil && !errors.Is(err, store.ErrBusy) {
+		return err
+	}
+	return nil
+}
+
+// ending is how a command ends before its run does.
+type ending struct{ err error }
+
+// stream shows the events from the last one seen. It returns an ending when
+// the run rests and the command does not wait for it.
+func (f *follower) stream(ctx context.Context) (*ending, error) {
+	for ev, err := range f.link.Events(ctx, f.rec.ID, f.last) {
+		if err != nil {
+			return nil, err
+		}
+		if ev.Seq > 0 {
+			f.last = ev.Seq
+		}
+		f.view.show(ev)
+		switch d := ev.Data.(type) {
+		case event.ClarifyAsked:
+			f.open[d.ID] = d
+		case event.ClarifyAnswered:
+			delete(f.open, d.ID)
+		case event.RunError:
+			if d.Fatal {
+				f.fault = &d
+			}
+		case event.BudgetWarning:
+			f.spent = f.spent || d.Hit
+		case event.Message:
+			if d.Role == "assistant" {
+				f.message = d
+			}
+		case event.RunStatus:
+			if f.watching {
+				continue
+			}
+			switch run.Status(d.Status) {
+			case run.Running:
+				f.fault = nil
+			case run.Waiting:
+				if end := f.answer(ctx); end != nil {
+					return end, nil
+				}
+			case run.Paused:
+				f.view.pause()
+				f.note("to go on: dossier runs resume %s", f.rec.ID)
+				return &ending{exitWith(exitNotEnough)}, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// answer gets the answers that the run waits for from the user. Without a user
+// the run is left waiting.
+func (f *follower) answer(ctx context.Context) *ending {
+	f.view.pause()
+	detail, err := f.link.Show(ctx, f.rec.ID)
+	if err != nil {
+		return &ending{err}
+	}
+	if detail.Record.Status != run.Waiting || len(detail.Asks) == 0 {
+		return nil // somebody else was quicker
+	}
+	if !f.interactive() {
+		for _, ask := range detail.Asks {
+			for _, q := range ask.Questions {
+				f.note("the run asks: %s", term.Line(q))
+			}
+			if len(ask.Options) > 0 {
+				f.note("  possible answers: %s", term.Line(strings.Join(ask.Options, ", ")))
+			}
+		}
+		f.note("to answer: dossier runs answer %s TEXT", f.rec.ID)
+		return &ending{exitWith(exitNotEnough)}
+	}
+	for _, ask := range detail.Asks {
+		text, err := f.prompt(ctx, ask.Question)
+		if err != nil {
+			return &ending{err}
+		}
+		if err := f.link.Answer(ctx, f.rec.ID, ask.ID, text); err != nil && !errors.Is(err, store.ErrAnswered) && !errors.Is(err, store.ErrNotWaiting) {
+			return &ending{err}
+		}
+	}
+	return nil
+}
+
+// result is how the command ends once the run is over.
+func (f *follower) result() error {
+	rec, err := f.link.Get(context.Background(), f.rec.ID)
+	if err != nil {
+		return err
+	}
+	f.log.Info("run ended", "run", rec.ID, "status", rec.Status)
+	switch rec.Status {
+	case run.Cancelled:
+		return exitWith(exitCancelled)
+	case run.Failed:
+		return f.failed(rec)
+	}
+	if f.spent && !f.watching {
+		return exitWith(exitBudget)
+	}
+	return nil
+}
+
+// failed explains why a run failed and how to go on.
+func (f *follower) failed(rec run.Record) error {
+	if rec.Failure == nil {
+		return &failure{code: exitFailure, message: "the run failed", hint: "`dossier runs show " + rec.ID + "` shows how far it came"}
+	}
+	out := explain(&server.Problem{Code: rec.Failure.Code, Message: rec.Failure.Message, Hint: rec.Failure.Hint})
+	resume := "dossier runs resume " + rec.ID
+	if rec.Failure.Code == "not_configured" {
+		f.view.pause()
+		fmt.Fprintf(f.proc.Stderr, "%s\n\n%s\n\n%s\n\n%s\n",
+			lang.Text(f.lang, "no-model.title"), lang.Text(f.lang, "no-model.can"), lang.Text(f.lang, "no-model.connect"),
+			lang.Text(f.lang, "run.resume", "command", resume))
+		return exitWith(exitProvider)
+	}
+	out.hint = strings.ReplaceAll(out.hint, "runs resume ID", "runs resume "+rec.ID)
+	if !strings.Contains(out.hint, resume) {
+		if out.hint != "" {
+			out.hint += "; "
+		}
+		out.hint += "then `" + resume + "` goes on where it stopped"
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// maxLog is the size at which the log file is put aside; one old file is kept.
+const maxLog = 8 << 20
+
+// logFile is a file that is made when something is first written to it, so
+// that a command which only looks leaves nothing behind.
+type logFile struct {
+	path func() string // empty: write nothing
+
+	mu     sync.Mutex
+	file   *os.File
+	failed bool
+}
+
+// Write appends to the file. A log that can't be written is not a reason to
+// stop a run: the rest of it is dropped.
+func (l *logFile) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil && !l.failed {
+		l.file = openAppend(l.path())
+		l.failed = l.file == nil
+	}
+	if l.file == nil {
+		return len(b), nil
+	}
+	return l.file.Write(b)
+}
+
+func openAppend(path string) *os.File {
+	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		_ = os.Rename(path, path+".1") // else it goes on growing
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// Close closes the file if it was opened.
+func (l *logFile) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	l.file, l.failed = nil, true
+	return err
+}
+
+// openLog sets up the detailed log in the data directory and, with -v, short
+// lines on standard error.
+func (a *app) openLog() {
+	a.logTo = &logFile{path: a.logPath}
+	a.log = slog.New(slog.NewTextHandler(io.Writer(a.logTo), &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// logPath is where the log goes once the configuration is known.
+func (a *app) logPath() string {
+	switch {
+	case a.config == nil:
+		return ""
+	case a.config.Log.File != "":
+		return a.config.Log.File
+	}
+	return filepath.Join(a.config.DataDir, "logs", "dossier.log")
+}

@@ -1,0 +1,5 @@
+package cli
+
+type modelsCmd struct{}
+
+func (modelsCmd) Run(a *app) error { return nil }

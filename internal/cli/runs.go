@@ -1,0 +1,462 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"dossier"
+	"dossier/event"
+	"dossier/internal/server"
+	"dossier/internal/term"
+	"dossier/lang"
+	"dossier/run"
+)
+
+type runsCmd struct {
+	List   runsList   `cmd:"" default:"withargs" help:"List runs, the newest first."`
+	Show   runsShow   `cmd:"" help:"Show a run: what was asked and answered, its steps and cost."`
+	Watch  runsWatch  `cmd:"" help:"Follow a run as it happens."`
+	Answer runsAnswer `cmd:"" help:"Answer what a run asks; it goes on."`
+	Pause  runsPause  `cmd:"" help:"Let a run finish its step and rest."`
+	Resume runsResume `cmd:"" help:"Go on with a run that was paused, interrupted, cancelled or failed."`
+	Cancel runsCancel `cmd:"" help:"End a run at once."`
+	Finish runsFinish `cmd:"" help:"End a run now with what there is."`
+	Steer  runsSteer  `cmd:"" help:"Tell a run something to consider."`
+	Fork   runsFork   `cmd:"" help:"Do a run anew from one of its steps on."`
+	Replay runsReplay `cmd:"" help:"Run again from the journal alone and check that the same comes out."`
+	Export runsExport `cmd:"" help:"Write all that is recorded of a run to a file."`
+	Rm     runsRm     `cmd:"" help:"Delete runs."`
+}
+
+func (runsCmd) Help() string {
+	return `ID is the id of a run, any unique beginning or end of it (four characters or
+more), or "last".
+
+` + examples("dossier runs list", "dossier runs show last", "dossier runs resume 06f3")
+}
+
+// one is the argument of the commands about one run.
+type one struct {
+	ID string `arg:"" help:"The run: its id, a unique part of it, or last."`
+}
+
+// on connects and finds the run. Nothing is made where there is nothing yet.
+func (o one) on(a *app, do func(l *link, rec run.Record) error) error {
+	if none, err := a.empty(); err != nil {
+		return err
+	} else if none {
+		return fmt.Errorf("%w: %q", run.ErrUnknownRun, o.ID)
+	}
+	return a.with(a.ctx, func(l *link) error {
+		rec, err := l.Get(a.ctx, o.ID)
+		if err != nil {
+			return err
+		}
+		return named(do(l, rec), rec.ID)
+	})
+}
+
+// named puts the id of the run into the hint of an error.
+func named(err error, id string) error {
+	if err == nil {
+		return nil
+	}
+	f := *explain(err)
+	f.hint = strings.NewReplacer(" ID ", " "+id+" ", " ID`", " "+id+"`").Replace(f.hint)
+	return &f
+}
+
+type runsList struct {
+	Session string `placeholder:"ID" help:"Only runs of this conversation."`
+	Status  string `placeholder:"STATUS" enum:",queued,running,waiting,paused,done,failed,cancelled" default:"" help:"Only runs that are queued, running, waiting, paused, done, failed or cancelled."`
+	Limit   int    `short:"n" default:"20" placeholder:"N" help:"How many (default 20)."`
+}
+
+func (runsList) Help() string {
+	return examples("dossier runs list", "dossier runs list --status waiting", "dossier runs list --json -n 100")
+}
+
+func (c runsList) Run(a *app) error {
+	if c.Limit <= 0 {
+		return &failure{code: exitUsage, message: "--limit has to be more than 0"}
+	}
+	none, err := a.empty()
+	if err != nil {
+		return err
+	}
+	if none {
+		return c.print(a, nil)
+	}
+	return a.with(a.ctx, func(l *link) error {
+		list, err := l.List(a.ctx, dossier.Filter{Session: c.Session, Status: run.Status(c.Status), Limit: c.Limit})
+		if err != nil {
+			return err
+		}
+		return c.print(a, list)
+	})
+}
+
+func (c runsList) print(a *app, list []run.Record) error {
+	if a.JSON {
+		for _, rec := range list {
+			printJSON(a.proc.Stdout, rec)
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		a.note("no runs; `dossier ask QUESTION` starts one")
+		return nil
+	}
+	width := 100
+	if w, ok := a.proc.Terminal(a.proc.Stdout); ok {
+		width = w
+	}
+	var b strings.Builder
+	for _, rec := range list {
+		head := fmt.Sprintf("%-16s  %-9s  %s  %-8s  ", rec.ID, rec.Status, rec.Created.Local().Format("2006-01-02 15:04"), rec.Mode)
+		b.WriteString(head + term.Fit(term.Line(rec.Title), max(20, width-len(head))) + "\n")
+	}
+	_, err := io.WriteString(a.proc.Stdout, b.String())
+	return err
+}
+
+type runsShow struct {
+	one
+	Steps bool `help:"Also list the steps of the journal."`
+}
+
+func (runsShow) Help() string {
+	return examples("dossier runs show last", "dossier runs show 06f3 --steps", "dossier runs show last --json")
+}
+
+func (c runsShow) Run(a *app) error {
+	return c.on(a, func(l *link, rec run.Record) error {
+		d, err := l.Show(a.ctx, rec.ID)
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			printJSON(a.proc.Stdout, d)
+			return nil
+		}
+		log, err := l.Log(a.ctx, rec.ID, 0)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(a.proc.Stdout, c.text(d, log, a.locale()))
+		return err
+	})
+}
+
+func (c runsShow) text(d dossier.Detail, log []event.Event, code lang.Code) string {
+	var b strings.Builder
+	rec := d.Record
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-9s %s\n", name, term.Line(value))
+		}
+	}
+	row("run", rec.ID)
+	row("session", rec.Session)
+	row("mode", rec.Mode)
+	row("status", lang.Text(code, "status."+string(rec.Status)))
+	row("created", rec.Created.Local().Format(time.DateTime))
+	if rec.ForkOf != "" {
+		row("fork of", rec.ForkOf+" at "+rec.ForkAt)
+	}
+	row("worked", rec.Active.Round(10*time.Millisecond).String())
+	spent := rec.Spent
+	cost := fmt.Sprintf("%d model calls, %d tokens in, %d out", spent.Calls, spent.InputTokens, spent.OutputTokens)
+	if spent.Cost > 0 {
+		cost += fmt.Sprintf(", $%.4f", spent.Cost)
+	}
+	row("spent", cost)
+	if f := rec.Failure; f != nil {
+		row("failed", f.Message)
+		row("hint", f.Hint)
+	}
+	if c.Steps {
+		b.WriteString("\n")
+		for _, s := range d.Steps {
+			fmt.Fprintf(&b, "%4d  %-8s %s\n", s.Ord, s.Kind, term.Line(s.Key))
+		}
+	}
+	for _, ev := range log {
+		if m, ok := ev.Data.(event.Message); ok {
+			text := strings.TrimSpace(term.Clean(m.Text))
+			if m.Role == "assistant" {
+				fmt.Fprintf(&b, "\n%s\n%s", text, afterAnswer(m, code))
+			} else {
+				fmt.Fprintf(&b, "\n> %s\n", strings.ReplaceAll(text, "\n", "\n> "))
+			}
+		}
+	}
+	for _, ask := range d.Asks {
+		for _, q := range ask.Questions {
+			fmt.Fprintf(&b, "\n? %s\n", term.Clean(q))
+		}
+		if len(ask.Options) > 0 {
+			fmt.Fprintf(&b, "  %s\n", term.Line(strings.Join(ask.Options, ", ")))
+		}
+	}
+	return b.String()
+}
+
+type runsWatch struct {
+	one
+	After int64 `placeholder:"SEQ" help:"Only events after this one."`
+}
+
+func (runsWatch) Help() string {
+	return `Ctrl-C stops watching and leaves the run alone.
+
+` + examples("dossier runs watch last", "dossier runs watch 06f3 --json --after 12")
+}
+
+func (c runsWatch) Run(a *app) error {
+	return c.on(a, func(l *link, rec run.Record) error {
+		f := &follower{app: a, link: l, rec: rec, lang: a.locale(), view: a.newView(a.proc.Stdout, a.locale(), true), watching: true, last: c.After}
+		if l.remote || rec.Status.Ended() {
+			return f.run(a.ctx)
+		}
+		// Nobody works on it: what there is can be shown, and nothing more
+		// will come.
+		defer f.view.close()
+		log, err := l.Log(a.ctx, rec.ID, c.After)
+		if err != nil {
+			return err
+		}
+		for _, ev := range log {
+			f.view.show(ev)
+		}
+		f.view.pause()
+		verb := "resume " + rec.ID
+		if rec.Status == run.Waiting {
+			verb = "answer " + rec.ID + " TEXT"
+		}
+		a.note("the run is %s and nobody works on it; to go on: dossier runs %s", rec.Status, verb)
+		return nil
+	})
+}
+
+type runsAnswer struct {
+	one
+	Text []string `arg:"" help:"The answer."`
+	Ask  string   `placeholder:"KEY" help:"Which question, when several are open; runs show --json lists them."`
+}
+
+func (runsAnswer) Help() string {
+	return examples(`dossier runs answer last "the second one"`)
+}
+
+func (c runsAnswer) Run(a *app) error {
+	return c.on(a, func(l *link, rec run.Record) error {
+		if err := l.Answer(a.ctx, rec.ID, c.Ask, strings.Join(c.Text, " ")); err != nil {
+			return err
+		}
+		return a.goOn(l, rec)
+	})
+}
+
+// goOn follows a run that was set going again, from where it was.
+func (a *app) goOn(l *link, rec run.Record) error {
+	f := &follower{
+		app: a, link: l, rec: rec, lang: a.languageOf(rec.Title), last: rec.LastSeq,
+		view: a.newView(a.proc.Stdout, a.languageOf(rec.Title), false),
+	}
+	return f.run(a.ctx)
+}
+
+type runsResume struct {
+	one
+}
+
+func (runsResume) Help() string {
+	return `Steps that are recorded are not done, or paid for, again.
+
+` + examples("dossier runs resume last")
+}
+
+func (c runsResume) Run(a *app) error {
+	return c.on(a, func(l *link, rec run.Record) error {
+		if rec.Status == run.Waiting {
+			return &failure{code: exitNotEnough, message: "the run waits for an answer", hint: "`dossier runs show " + rec.ID + "` shows the question, `dossier runs answer " + rec.ID + " TEXT` answers it"}
+		}
+		if err := l.Resume(a.ctx, rec.ID); err != nil {
+			return err
+		}
+		return a.goOn(l, rec)
+	})
+}
+
+// signal tells a run something and reports how it stands afterwards.
+func (o one) signal(a *app, send func(server.Runs, context.Context, string) error, doing string) error {
+	return o.on(a, func(l *link, rec run.Record) error {
+		if rec.Status.Ended() {
+			return fmt.Errorf("run %s: %w", rec.ID, run.ErrEnded)
+		}
+		if err := send(l, a.ctx, rec.ID); err != nil {
+			return err
+		}
+		if l.remote {
+			a.note("%s %s", doing, rec.ID)
+			return nil
+		}
+		return a.settle(l, rec)
+	})
+}
+
+// settle waits until a run that only this process can work on has taken a
+// signal in.
+func (a *app) settle(l *link, rec run.Record) error {
+	for ev, err := range l.Events(a.ctx, rec.ID, rec.LastSeq) {
+		if err != nil {
+			return err
+		}
+		s, ok := ev.Data.(event.RunStatus)
+		if ok && s.Status != string(run.Running) {
+			a.note("run %s is %s", rec.ID, s.Status)
+			return nil
+		}
+	}
+	return nil
+}
+
+type runsPause struct{ one }
+
+func (runsPause) Help() string { return examples("dossier runs pause last") }
+
+func (c runsPause) Run(a *app) error { return c.signal(a, server.Runs.Pause, "pausing") }
+
+type runsCancel struct{ one }
+
+func (runsCancel) Help() string { return examples("dossier runs cancel last") }
+
+func (c runsCancel) Run(a *app) error { return c.signal(a, server.Runs.Cancel, "cancelling") }
+
+type runsFinish struct{ one }
+
+func (runsFinish) Help() string { return examples("dossier runs finish last") }
+
+func (c runsFinish) Run(a *app) error { return c.signal(a, server.Runs.Finish, "finishing") }
+
+type runsSteer struct {
+	one
+	Text []string `arg:"" help:"What the run should consider."`
+}
+
+func (runsSteer) Help() string {
+	return examples(`dossier runs steer last "only sources since 2024"`)
+}
+
+func (c runsSteer) Run(a *app) error {
+	return c.on(a, func(l *link, rec run.Record) error {
+		if rec.Status.Ended() {
+			return fmt.Errorf("run %s: %w", rec.ID, run.ErrEnded)
+		}
+		return l.Steer(a.ctx, rec.ID, strings.Join(c.Text, " "))
+	})
+}
+
+type runsFork struct {
+	one
+	At       string `required:"" placeholder:"STEP" help:"The step to do anew, with all that follows; runs show --steps lists them."`
+	Question string `placeholder:"TEXT" help:"Another question."`
+}
+
+func (runsFork) Help() string {
+	return `The steps before STEP are taken over and not paid for again. --model does the
+rest with another model.
+
+` + examples("dossier runs show last --steps", "dossier runs fork last --at answer --model other-model")
+}
+
+func (c runsFork) Run(a *app) error {
+	return c.on(a, func(l *link, rec run.Record) error {
+		fork, err := l.Fork(a.ctx, rec.ID, c.At, dossier.ForkOptions{Model: a.Model, Question: c.Question})
+		if err != nil {
+			return err
+		}
+		return a.goOn(l, fork)
+	})
+}
+
+type runsReplay struct{ one }
+
+func (runsReplay) Help() string {
+	return examples("dossier runs replay last", "dossier runs replay last --json > again.ndjson")
+}
+
+func (c runsReplay) Run(a *app) error {
+	return c.on(a, func(l *link, rec run.Record) error {
+		events, err := l.Replay(a.ctx, rec.ID)
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			for _, ev := range events {
+				printJSON(a.proc.Stdout, ev)
+			}
+			return nil
+		}
+		_, err = fmt.Fprintf(a.proc.Stdout, "run %s: %d events, identical\n", rec.ID, len(events))
+		return err
+	})
+}
+
+type runsExport struct {
+	one
+	Output string `short:"o" placeholder:"FILE" help:"File to write (default: standard output)."`
+}
+
+func (runsExport) Help() string {
+	return examples("dossier runs export last -o run.json")
+}
+
+func (c runsExport) Run(a *app) error {
+	return c.on(a, func(l *link, rec run.Record) error {
+		bundle, err := l.Export(a.ctx, rec.ID)
+		if err != nil {
+			return err
+		}
+		if c.Output == "" || c.Output == "-" {
+			printJSON(a.proc.Stdout, bundle)
+			return nil
+		}
+		raw, err := json.MarshalIndent(bundle, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := writeFile(c.Output, append(raw, '\n')); err != nil {
+			return fmt.Errorf("writing the bundle: %w", err)
+		}
+		a.note("written to %s", c.Output)
+		return nil
+	})
+}
+
+type runsRm struct {
+	IDs []string `arg:"" name:"id" help:"The runs: ids, or unique parts of them."`
+}
+
+func (runsRm) Help() string { return examples("dossier runs rm 06f3 07aa") }
+
+func (c runsRm) Run(a *app) error {
+	for _, id := range c.IDs {
+		err := one{id}.on(a, func(l *link, rec run.Record) error {
+			if err := l.Delete(a.ctx, rec.ID); err != nil {
+				return err
+			}
+			a.note("deleted %s", rec.ID)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"dossier/event"
+	"dossier/internal/term"
+	"dossier/lang"
+	"dossier/run"
+)
+
+// view shows a run as it happens.
+type view interface {
+	show(ev event.Event)
+	// pause makes room for something else on the screen until the next event.
+	pause()
+	close()
+}
+
+// jsonView prints each event as a line of JSON.
+type jsonView struct{ out io.Writer }
+
+func (v jsonView) pause() {}
+func (v jsonView) close() {}
+
+func (v jsonView) show(ev event.Event) { printJSON(v.out, ev) }
+
+// printJSON writes a value as one line. Characters that a terminal would act
+// upon are escaped, which changes nothing for a program.
+func printJSON(w io.Writer, value any) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return // what was stored as JSON encodes
+	}
+	var b strings.Builder
+	b.Grow(len(raw) + 1)
+	for len(raw) > 0 {
+		r, n := utf8.DecodeRune(raw)
+		if r >= utf8.RuneSelf && term.Clean(string(r)) == "" {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.Write(raw[:n])
+		}
+		raw = raw[n:]
+	}
+	b.WriteByte('\n')
+	_, _ = io.WriteString(w, b.String()) // a reader that left doesn't need it
+}
+
+// textView writes the answer to out and what happens meanwhile to the board.
+type textView struct {
+	out   io.Writer
+	live  bool // out is a terminal: show the answer while it is written
+	board board
+	lang  lang.Code
+	// verbose shows the model's reasoning and what it cost.
+	verbose bool
+	// echo shows the user's own messages, for those who only watch.
+	echo bool
+
+	strip    term.Stripper
+	streamed strings.Builder
+	agents   int
+	began    time.Time
+	tokens   int
+	cost     float64
+}
+
+func (v *textView) pause() { v.board.hide() }
+func (v *textView) close() { v.board.close() }
+
+func (v *textView) show(ev event.Event) {
+	if v.began.IsZero() {
+		v.began = ev.Time
+	}
+	switch d := ev.Data.(type) {
+	case event.AnswerDelta:
+		v.delta(d)
+		return
+	case event.Message:
+		v.message(d)
+		return
+	case event.Usage:
+		v.tokens += d.Input + d.Output
+		v.cost += d.Cost
+	}
+	if line := v.line(ev); line != "" {
+		v.breakLine()
+		v.board.line(line)
+	}
+}
+
+// delta shows a piece of the answer on a terminal. Elsewhere the whole text is
+// waited for: what a pipe has read can't be taken back.
+func (v *textView) delta(d event.AnswerDelta) {
+	if !v.live {
+		return
+	}
+	v.board.hide()
+	if d.Reset {
+		v.breakLine()
+		v.streamed.Reset()
+		v.strip = term.Stripper{}
+	}
+	text := v.strip.Clean(d.Text)
+	v.streamed.WriteString(text)
+	_, _ = io.WriteString(v.out, text)
+}
+
+// breakLine ends a line of the answer that is being written.
+func (v *textView) breakLine() {
+	if s := v.streamed.String(); s != "" && !strings.HasSuffix(s, "\n") {
+		_, _ = io.WriteString(v.out, "\n")
+		v.streamed.Reset()
+	}
+}
+
+func (v *textView) message(m event.Message) {
+	v.board.hide()
+	text := strings.TrimRight(term.Clean(m.Text), " \n\t")
+	if m.Role != "assistant" {
+		if v.echo {
+			v.board.line("> " + term.Line(m.Text))
+		}
+		return
+	}
+	if v.verbose && m.Reasoning != "" {
+		v.board.line("reasoning: " + term.Line(m.Reasoning))
+	}
+	var b strings.Builder
+	if shown := v.streamed.String(); shown != "" && strings.TrimRight(shown, " \n\t") == text {
+		if !strings.HasSuffix(shown, "\n") {
+			b.WriteByte('\n')
+		}
+	} else {
+		v.breakLine()
+		b.WriteString(text + "\n")
+	}
+	v.streamed.Reset()
+	v.strip = term.Stripper{}
+	b.WriteString(afterAnswer(m, v.lang))
+	_, _ = io.WriteString(v.out, b.String())
+}
+
+// afterAnswer is what belongs to an answer beside its text.
+func afterAnswer(m event.Message, code lang.Code) string {
+	var b strings.Builder
+	if len(m.KeyPoints) > 0 {
+		fmt.Fprintf(&b, "\n%s:\n", lang.Text(code, "heading.key-points"))
+		for _, p := range m.KeyPoints {
+			fmt.Fprintf(&b, "- %s\n", term.Line(p))
+		}
+	}
+	if m.Extractive {
+		fmt.Fprintf(&b, "\n%s\n", lang.Text(code, "answer.extractive"))
+	}
+	return b.String()
+}
+
+// line is an event in one short line, or "" when it is not worth one.
+func (v *textView) line(ev event.Event) string {
+	who := ""
+	if ev.Agent != "" {
+		who = "[" + term.Line(ev.Agent) + "] "
+	}
+	text := ""
+	switch d := ev.Data.(type) {
+	case event.RunStatus:
+		text = v.status(ev, d)
+	case event.RunError:
+		if !d.Fatal { // a fatal one is the command's own error
+			text = "trouble: " + d.Message
+		}
+	case event.BudgetWarning:
+		if d.Hit {
+			text = lang.Text(v.lang, "budget.hit", "used", amount(d.What, d.Spent), "limit", amount(d.What, d.Limit))
+		} else {
+			text = lang.Text(v.lang, "budget.near", "percent", int(100*d.Spent/d.Limit), "used", amount(d.What, d.Spent), "limit", amount(d.What, d.Limit))
+		}
+	case event.PlanUpdated:
+		text = fmt.Sprintf("plan: %d steps", len(d.Steps))
+	case event.AgentStarted:
+		text = "agent " + d.Name + ": " + d.Task
+	case event.AgentFinished:
+		text = "agent " + d.Name + ": " + d.Outcome
+	case event.AgentAction:
+		text = "calls " + d.Tool
+	case event.AgentReasoning:
+		if v.verbose {
+			text = "thinks: " + d.Text
+		}
+	case event.SupervisorDecision:
+		text = "decides: " + d.Decision
+	case event.SearchStarted:
+		text = "searches: " + d.Query
+	case event.SearchResults:
+		text = fmt.Sprintf("found %d, %d new: %s", d.Found, d.New, d.Query)
+		if d.Error != "" {
+			text = "search failed: " + d.Error
+		}
+	case event.SourceRead:
+		text = fmt.Sprintf("read [%d] %s", d.Number, d.URL)
+	case event.SourceFailed:
+		text = "could not read " + d.URL + ": " + d.Reason
+	case event.ReportSection:
+		text = "wrote: " + d.Title
+	case event.Coverage:
+		text = fmt.Sprintf("coverage of %s: %d of %d", d.Of, d.Covered, d.Total)
+	case event.Usage:
+		if v.verbose {
+			text = fmt.Sprintf("%s: %d tokens in, %d out", d.Model, d.Input, d.Output)
+		}
+	case event.ClarifyAnswered:
+		if v.echo {
+			text = "answered: " + d.Answer
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return who + term.Line(text)
+}
+
+func (v *textView) status(ev event.Event, d event.RunStatus) string {
+	switch s := run.Status(d.Status); s {
+	case run.Running:
+		if d.Reason != "" {
+			return "run " + ev.Run + ": " + d.Reason
+		}
+		return "run " + ev.Run
+	case run.Done:
+		text := lang.Text(v.lang, "status.done") + " · " + ev.Time.Sub(v.began).Round(100*time.Millisecond).String()
+		if v.tokens > 0 {
+			text += fmt.Sprintf(" · %d tokens", v.tokens)
+		}
+		if v.cost > 0 {
+			text += fmt.Sprintf(" · $%.4f", v.cost)
+		}
+		return text
+	case run.Cancelled:
+		return lang.Text(v.lang, "run.cancelled")
+	case run.Paused:
+		return lang.Text(v.lang, "status.paused")
+	}
+	return ""
+}
+
+// amount is a number of a budget with its unit.
+func amount(what string, n float64) string {
+	switch what {
+	case "cost":
+		return fmt.Sprintf("$%.4g", n)
+	case "time":
+		return (time.Duration(n * float64(time.Second))).Round(100 * time.Millisecond).String()
+	}
+	return fmt.Sprintf("%.0f %s", n, what)
+}

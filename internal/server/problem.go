@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"dossier"
+	"dossier/internal/store"
+	"dossier/llm"
+	"dossier/run"
+)
+
+// Problem is an error as every client sees it: a code for programs, a sentence
+// and what to do about it.
+type Problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	// Run is the run that stopped, in a stream.
+	Run string `json:"run,omitempty"`
+}
+
+func (p *Problem) Error() string { return p.Message }
+
+// Is lets errors.Is find the error that a Problem was made of on the other
+// side of the wire.
+func (p *Problem) Is(target error) bool {
+	for _, k := range known {
+		if k.code == p.Code {
+			return k.err == target
+		}
+	}
+	return false
+}
+
+// known are the errors that keep their identity over the wire.
+var known = []struct {
+	err    error
+	code   string
+	status int
+	hint   string
+}{
+	{run.ErrUnknownRun, "unknown_run", http.StatusNotFound, "`dossier runs list` shows the runs"},
+	{store.ErrNotFound, "not_found", http.StatusNotFound, ""},
+	{store.ErrNotWaiting, "not_waiting", http.StatusConflict, "`dossier runs show ID` tells what the run is doing; `dossier runs steer ID TEXT` tells it something"},
+	{store.ErrAnswered, "answered", http.StatusConflict, "the first answer counts; `dossier runs steer ID TEXT` tells the run something more"},
+	{store.ErrBusy, "busy", http.StatusConflict, "wait for it, or stop it with `dossier runs cancel ID`"},
+	{store.ErrExists, "exists", http.StatusConflict, ""},
+	{store.ErrCorrupt, "corrupt", http.StatusInternalServerError, "keep the file as it is, restore the data directory from a backup or choose another one with --data DIR"},
+	{store.ErrDiskFull, "disk_full", http.StatusInsufficientStorage, "free some space; nothing that was recorded is lost"},
+	{store.ErrReadOnly, "read_only", http.StatusInternalServerError, "make the data directory writable or choose another one with --data DIR"},
+	{run.ErrLeased, "leased", http.StatusConflict, "wait for it, or stop it with `dossier runs cancel ID`"},
+	{run.ErrFenced, "fenced", http.StatusConflict, ""},
+	{run.ErrEnded, "ended", http.StatusConflict, "`dossier runs fork ID --at STEP` does a part of it anew"},
+	{run.ErrLive, "not_replayable", http.StatusConflict, "the journal of this run is not whole, or the program has changed since"},
+	{run.ErrShutdown, "shutdown", http.StatusServiceUnavailable, "nothing is lost: `dossier runs resume ID` goes on"},
+	{run.ErrCancelled, "cancelled", http.StatusConflict, ""},
+	{llm.ErrNotConfigured, "not_configured", http.StatusServiceUnavailable, "`dossier models` shows what is missing"},
+	{ErrGone, "gone", http.StatusServiceUnavailable, "run the command again"},
+	{context.Canceled, "interrupted", http.StatusServiceUnavailable, ""},
+	{context.DeadlineExceeded, "timeout", http.StatusGatewayTimeout, ""},
+}
+
+// statusOf are the HTTP statuses of problems that are not in the table above.
+var statusOf = map[string]int{
+	"usage": http.StatusBadRequest, "no_route": http.StatusNotFound, "forbidden": http.StatusForbidden,
+}
+
+// Describe says what an error is: as a code, in a sentence, and what to do.
+func Describe(err error) *Problem {
+	var (
+		problem *Problem
+		usage   *dossier.UsageError
+		stopped *dossier.StoppedError
+		call    *llm.Error
+		budget  *run.BudgetError
+	)
+	switch {
+	case errors.As(err, &problem):
+		return problem
+	case errors.As(err, &usage):
+		return &Problem{Code: "usage", Message: err.Error(), Hint: usage.Hint}
+	case errors.As(err, &stopped):
+		f := stopped.Failure
+		return &Problem{Code: f.Code, Message: f.Message, Hint: f.Hint, Run: stopped.Run}
+	case errors.As(err, &budget):
+		_, hint := budget.Fault()
+		return &Problem{Code: "budget", Message: err.Error(), Hint: hint}
+	case errors.As(err, &call):
+		return &Problem{Code: string(call.Kind), Message: err.Error()}
+	}
+	for _, k := range known {
+		if errors.Is(err, k.err) {
+			return &Problem{Code: k.code, Message: err.Error(), Hint: k.hint}
+		}
+	}
+	return &Problem{Code: "failed", Message: err.Error()}
+}
+
+// restore is the inverse of Describe, as far as callers tell errors apart.
+func (p *Problem) restore() error {
+	switch {
+	case p.Code == "usage":
+		return &dossier.UsageError{Message: p.Message, Hint: p.Hint}
+	case p.Run != "":
+		return &dossier.StoppedError{Run: p.Run, Failure: run.Failure{Code: p.Code, Message: p.Message, Hint: p.Hint}}
+	}
+	return p
+}
+
+func writeProblem(w http.ResponseWriter, err error) {
+	p := Describe(err)
+	status := http.StatusInternalServerError
+	if s, ok := statusOf[p.Code]; ok {
+		status = s
+	}
+	for _, k := range known {
+		if k.code == p.Code {
+			status = k.status
+		}
+	}
+	// A Problem always encodes, and whoever left doesn't need it.
+	_ = reply(w, status, p)
+}
