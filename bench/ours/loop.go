@@ -60,7 +60,11 @@ func open(o options, program kernel.Func) (*bench, error) {
 	}
 	model := llm.Model(client)
 	if o.governor {
-		model = llm.NewGovernor(llm.GovernorConfig{Endpoint: "mock"}).Wrap(model)
+		cfg := llm.GovernorConfig{Endpoint: "mock"}
+		if o.mode == "active" {
+			cfg.StartConcurrency = o.sessions // all of them are to wait for the model, none for its turn
+		}
+		model = llm.NewGovernor(cfg).Wrap(model)
 	}
 	name := fmt.Sprintf("mock;turns=%d;tokens=%d", o.steps-1, o.tokens)
 	if o.mode == "conc" || o.mode == "active" {
