@@ -72,9 +72,6 @@ func Make(dir string) error {
 type Info struct {
 	PID     int    `json:"pid"`
 	Version string `json:"version,omitempty"`
-	// Socket is the address at which the owner takes commands; empty while
-	// it takes none.
-	Socket string `json:"socket,omitempty"`
 }
 
 // OwnedError says that another process owns the directory.
@@ -92,11 +89,7 @@ func (e *OwnedError) Error() string {
 	if e.Version != "" {
 		who += " (dossier " + e.Version + ")"
 	}
-	what := "wait until it is done or end it"
-	if e.Socket != "" {
-		what = "it takes commands at " + e.Socket + "; end it first if you want to start another"
-	}
-	return fmt.Sprintf("the data directory %s belongs to %s: %s, or choose another directory with DOSSIER_DATA", e.Dir, who, what)
+	return fmt.Sprintf("the data directory %s belongs to %s: wait until it is done or end it, or choose another directory with DOSSIER_DATA", e.Dir, who)
 }
 
 // Lock is the ownership of a directory.
@@ -141,17 +134,7 @@ func Own(dir, version string) (*Lock, error) {
 	return l, nil
 }
 
-// Announce tells others where the owner takes commands.
-func (l *Lock) Announce(socket string) error {
-	l.info.Socket = socket
-	if err := l.write(); err != nil {
-		return fmt.Errorf("announce the control socket: %w", err)
-	}
-	return nil
-}
-
-// write puts the owner's info into the file. Whoever reads meanwhile sees the
-// old one, the new one or the new one with a rest of the old behind it.
+// write puts the owner's info into the file.
 func (l *Lock) write() error {
 	b, err := json.Marshal(l.info)
 	if err != nil {
