@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -19,12 +20,14 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	if _, err := Own(dir, "v9"); err != nil {
+	lock, err := Own(dir, "v9")
+	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
 	fmt.Println("owned")
 	bufio.NewScanner(os.Stdin).Scan()
+	runtime.KeepAlive(lock) // a file that nobody holds is closed
 }
 
 func TestResolve(t *testing.T) {
