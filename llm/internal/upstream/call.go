@@ -103,7 +103,8 @@ func (t *Target) With(name, value string, secrets ...string) *Target {
 // Endpoint is the host that the target is on.
 func (t *Target) Endpoint() string { return t.request.URL.Host }
 
-var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
+// A body is held as long as its call, so it begins small.
+var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 2<<10); return &b }}
 
 // Body returns an empty buffer to append a request to; Do takes it over.
 func Body() *[]byte { return bodies.Get().(*[]byte) }
