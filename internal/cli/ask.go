@@ -135,10 +135,12 @@ func (a *app) chooseSession(ctx context.Context, l *link, req *dossier.Request, 
 func (a *app) start(ctx context.Context, l *link, req dossier.Request) (run.Record, error) {
 	rec, err := l.Start(ctx, req)
 	if err != nil && l.remote && errors.Is(err, server.ErrNoOwner) {
-		if err := a.again(ctx, l); err != nil {
+		next, err := a.connect(ctx)
+		if err != nil {
 			return run.Record{}, err
 		}
-		rec, err = l.Start(ctx, req)
+		*l = *next
+		return a.start(ctx, l, req)
 	}
 	if err == nil {
 		a.log.Info("run started", "run", rec.ID, "session", rec.Session, "mode", rec.Mode)

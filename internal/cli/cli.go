@@ -17,8 +17,10 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
+	xterm "golang.org/x/term"
 
 	"dossier/internal/config"
+	"dossier/internal/logs"
 	"dossier/lang"
 )
 
@@ -72,8 +74,11 @@ type app struct {
 	ctx    context.Context
 	stdin  *bufio.Reader
 	unread chan line // a line that nobody waits for any more
+	editor *xterm.Terminal
 	log    *slog.Logger
 	logTo  *logFile
+	level  slog.LevelVar
+	redact *logs.Redactor
 
 	mu          sync.Mutex
 	interrupted func() // what Ctrl-C does now
@@ -109,6 +114,8 @@ func Main(p Process) (code int) {
 	if len(p.Args) == 0 {
 		p.Args = []string{"--help"}
 	}
+	a.openLog()
+	defer a.logTo.Close()
 	ctx, err := parser.Parse(p.Args)
 	if err != nil {
 		return a.fail(usage(err))
@@ -119,8 +126,6 @@ func Main(p Process) (code int) {
 	over := make(chan struct{})
 	defer close(over)
 	go a.listen(over)
-	a.openLog()
-	defer a.logTo.Close()
 	if err := ctx.Run(); err != nil {
 		return a.fail(err)
 	}
@@ -157,14 +162,15 @@ func (a *app) onInterrupt(do func()) (restore func()) {
 
 // usage turns a mistake in the arguments into an error with a hint.
 func usage(err error) error {
-	hint := "dossier --help"
+	hint, message := "dossier --help", err.Error()
 	var parse *kong.ParseError
 	if errors.As(err, &parse) {
 		if node := parse.Context.Selected(); node != nil {
-			hint = "dossier " + node.Path() + " --help"
+			hint = "dossier " + usagePath(node) + " --help"
+			message = suggest(message, node.Parent)
 		}
 	}
-	return &failure{code: exitUsage, message: err.Error(), hint: "`" + hint + "` shows what is possible"}
+	return &failure{code: exitUsage, message: message, hint: "`" + hint + "` shows what is possible"}
 }
 
 // settings loads the configuration once.
@@ -177,6 +183,7 @@ func (a *app) settings() (*config.Config, error) {
 		return nil, err
 	}
 	a.config = c
+	a.configureLog(c)
 	for _, note := range c.Notes() {
 		a.note("%s", note)
 	}

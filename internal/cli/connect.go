@@ -76,19 +76,7 @@ func (a *app) own(ctx context.Context) (*link, error) {
 	return &link{backend: engine, close: func() error { return errors.Join(srv.Close(), engine.Close()) }}, nil
 }
 
-// again finds the backend anew after its process went away.
-func (a *app) again(ctx context.Context, l *link) error {
-	_ = l.close() // it is gone already
-	next, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	*l = *next
-	return nil
-}
-
-// with connects, does something and disconnects. A look at a directory that
-// does not exist doesn't make it: then fresh is called, if there is one.
+// with connects, does something and disconnects.
 func (a *app) with(ctx context.Context, do func(*link) error) error {
 	l, err := a.connect(ctx)
 	if err != nil {
