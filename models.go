@@ -62,8 +62,8 @@ func ListModels(ctx context.Context, o Options, role string) ([]string, error) {
 		return nil, err
 	}
 	m := cfg.Model(config.Role(role))
-	if m.BaseURL == "" {
-		return nil, fmt.Errorf("role %s: %w: %s", role, llm.ErrNotConfigured, m.Missing())
+	if missing := m.Missing(); missing != "" && m.Model != "" { // the name of a model is what is asked for here
+		return nil, fmt.Errorf("role %s: %w: %s", role, llm.ErrNotConfigured, missing)
 	}
 	c := &connector{cfg: cfg, clients: make(map[egress.PlainConfig]*http.Client)}
 	model, _, err := c.provider(m)
