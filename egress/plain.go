@@ -42,9 +42,11 @@ func Plain(c PlainConfig) (*http.Client, error) {
 		c.MaxIdlePerHost = 2048
 	}
 	t := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: c.DialTimeout, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   c.DialTimeout,
-		ForceAttemptHTTP2:     true,
+		DialContext:         (&net.Dialer{Timeout: c.DialTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: c.DialTimeout,
+		ForceAttemptHTTP2:   true,
+		// Without pings a dead connection would swallow every call given to it.
+		HTTP2:                 &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 		MaxIdleConns:          0, // bounded per host
 		MaxIdleConnsPerHost:   c.MaxIdlePerHost,
 		IdleConnTimeout:       90 * time.Second,

@@ -41,7 +41,8 @@ type ObjectOptions struct {
 	Endpoint string
 	// StreamField is a string field at the top of the object whose text goes
 	// to Sink while it arrives. Reset is called when what Sink got so far is
-	// void, because the reply starts over.
+	// void, because the reply starts over or was none. It is not called when
+	// the context ends the call.
 	StreamField string
 	Sink        func(text string)
 	Reset       func()
@@ -135,6 +136,9 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func([]byte) error
 		a.stream.restart()
 		resp, err := a.model.Stream(ctx, a.request(req), a.stream.chunks())
 		if err != nil {
+			if ctx.Err() != nil {
+				return err // whoever broke the call off may want what there is
+			}
 			if refusal == nil {
 				refusal = err
 			}

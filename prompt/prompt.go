@@ -42,7 +42,7 @@ type Decision[Out any] struct {
 }
 
 // Options of one Do.
-type Options struct {
+type Options[Out any] struct {
 	// Model replaces the role's model.
 	Model string
 	// StreamField is a text field at the top of Out that is passed to Sink
@@ -50,11 +50,14 @@ type Options struct {
 	StreamField string
 	Sink        func(text string)
 	Reset       func()
+	// Partial makes an Out of what there is when the run is told to finish
+	// while the model is at work; nil, or false, leaves it to the fallback.
+	Partial func() (Out, bool)
 }
 
 // Do makes the decision as one step of the run. Without a model, at a spent
 // budget and when the model fails, the fallback decides.
-func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models, in In, o Options) (Decision[Out], error) {
+func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models, in In, o Options[Out]) (Decision[Out], error) {
 	return run.Step(ctx, s, t.Name, func(ctx context.Context, s *run.Scope) (Decision[Out], error) {
 		client := models.For(t.Role)
 		if !client.Configured() {
@@ -67,14 +70,19 @@ func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models
 		if err != nil {
 			return Decision[Out]{}, err
 		}
+		call, cancel := s.UntilFinish(ctx)
+		defer cancel()
 		req := &llm.Request{Model: o.Model, Messages: messages}
-		value, info, err := llm.Object[Out](ctx, client, req, llm.ObjectOptions{StreamField: o.StreamField, Sink: o.Sink, Reset: o.Reset})
+		value, info, err := llm.Object[Out](call, client, req, llm.ObjectOptions{StreamField: o.StreamField, Sink: o.Sink, Reset: o.Reset})
 		if eerr := charge(s, t.Role, client, o.Model, info); eerr != nil {
 			return Decision[Out]{}, eerr
 		}
 		if err != nil {
 			if ctx.Err() != nil {
 				return Decision[Out]{}, context.Cause(ctx)
+			}
+			if call.Err() != nil {
+				return t.breakOff(in, o)
 			}
 			return t.fallBack(in, err)
 		}
@@ -96,6 +104,16 @@ func charge(s *run.Scope, role llm.RoleName, client llm.Client, model string, in
 		Role: string(role), Model: model, Input: u.Input, Output: u.Output,
 		CachedInput: u.CachedInput, Cost: u.Cost, Estimated: u.Estimated,
 	})
+}
+
+// breakOff decides when the run is told to finish while the model is at work.
+func (t *Task[In, Out]) breakOff(in In, o Options[Out]) (Decision[Out], error) {
+	if o.Partial != nil {
+		if value, ok := o.Partial(); ok {
+			return Decision[Out]{Value: value, Model: o.Model, Why: run.ErrFinish.Error()}, nil
+		}
+	}
+	return t.fallBack(in, run.ErrFinish)
 }
 
 func (t *Task[In, Out]) fallBack(in In, why error) (Decision[Out], error) {

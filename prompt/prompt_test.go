@@ -70,7 +70,7 @@ func decide(t *testing.T, tk *prompt.Task[string, plan], m llm.Model, limits run
 					return err
 				}
 			}
-			got, gotErr = tk.Do(ctx, sc, models(m), "one two", prompt.Options{})
+			got, gotErr = tk.Do(ctx, sc, models(m), "one two", prompt.Options[plan]{})
 			return gotErr
 		}, limits, nil
 	}, Publish: func(event.Event) {}})

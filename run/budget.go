@@ -117,7 +117,7 @@ func (e *execution) warnBudget() {
 			e.warned = make(map[string]bool)
 		}
 		e.warned[at] = true
-		_ = e.emitLocked(at, "", event.BudgetWarning{What: g.what, Limit: g.limit, Spent: g.spent, Hit: hit})
+		e.emitLocked(at, "", event.BudgetWarning{What: g.what, Limit: g.limit, Spent: g.spent, Hit: hit})
 	}
 }
 

@@ -44,12 +44,14 @@ type execution struct {
 	flagged  bool // the flusher knows
 	lastTick time.Time
 
-	// stop is why the run must not start anything more; first one wins.
+	// stop is why the run must not start anything more. The first reason
+	// counts, but a pause gives way to any other.
 	stop      error
-	pausing   bool
+	resting   bool // the execution is over, only its last batch is not
 	finishing bool
+	finished  context.Context // ends when finishing begins; made when asked for
+	onFinish  context.CancelFunc
 	signalN   int64
-	released  bool              // the last batch is on its way: signals are for the next execution
 	answers   map[string]string // by ask key
 	steering  []string
 
@@ -137,7 +139,7 @@ func (e *execution) halt(why error, interrupt bool) {
 }
 
 func (e *execution) haltLocked(why error, interrupt bool) {
-	if e.stop == nil {
+	if e.stop == nil || errors.Is(e.stop, ErrPaused) {
 		e.stop = why
 	}
 	if interrupt {
@@ -170,22 +172,22 @@ func (e *execution) emit(at, agent string, data event.Data) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.emitLocked(at, agent, data)
-}
-
-func (e *execution) emitLocked(at, agent string, data event.Data) error {
 	if err := e.brokenLocked(); err != nil && !errors.Is(err, ErrPaused) {
 		return err
 	}
+	e.emitLocked(at, agent, data)
+	return nil
+}
+
+func (e *execution) emitLocked(at, agent string, data event.Data) {
 	if _, done := e.places[at]; done {
-		return nil
+		return
 	}
 	e.seq++
 	e.events = append(e.events, PlacedEvent{Place: at, Event: event.Event{
 		Run: e.rec.ID, Session: e.rec.Session, Seq: e.seq, Time: time.Now(), Agent: agent, Data: data,
 	}})
 	e.flagLocked()
-	return nil
 }
 
 // flagLocked asks the flusher to store what is buffered soon.
@@ -220,7 +222,6 @@ func (e *execution) finish(st State) error {
 	b := &c.b
 	b.State, b.Release = &st, true
 	e.mu.Lock()
-	e.released = true
 	e.submitLocked(b, c.done)
 	e.mu.Unlock()
 	return c.wait()
@@ -273,32 +274,26 @@ func (e *execution) steer(key string) ([]string, error) {
 	return texts, nil
 }
 
-// signals takes in what arrived from outside. It says whether this execution
-// can still act upon it.
-func (e *execution) signals(list []Signal) bool {
+// signals takes in what arrived from outside. A run that is being put to rest
+// leaves it to its next execution.
+func (e *execution) signals(list []Signal) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.released {
-		return false
-	}
 	for _, s := range list {
 		if s.N <= e.signalN {
 			continue
+		}
+		if e.resting || errors.Is(e.stop, ErrParked) {
+			return
 		}
 		e.signalN = s.N
 		switch s.Kind {
 		case SignalCancel:
 			e.haltLocked(ErrCancelled, true)
 		case SignalPause:
-			e.pausing = true
 			e.haltLocked(ErrPaused, false)
 		case SignalFinish:
-			e.finishing = true
-			for w := range e.waiters {
-				if w.kind == waitAsk {
-					e.wake(w)
-				}
-			}
+			e.finishLocked()
 		case SignalSteer:
 			e.steering = append(e.steering, s.Text)
 		case SignalAnswer:
@@ -306,14 +301,30 @@ func (e *execution) signals(list []Signal) bool {
 				e.answers = make(map[string]string)
 			}
 			e.answers[s.Key] = s.Text
-			for w := range e.waiters {
-				if w.kind == waitAsk && w.key == s.Key {
-					e.wake(w)
-				}
-			}
+			e.wakeAsk(s.Key)
 		}
 	}
-	return true
+}
+
+// finishLocked tells the run to end with what there is. It ends a pause.
+func (e *execution) finishLocked() {
+	e.finishing = true
+	if errors.Is(e.stop, ErrPaused) {
+		e.stop = nil
+	}
+	if e.onFinish != nil {
+		e.onFinish()
+	}
+	e.wakeAsk("")
+}
+
+// wakeAsk lets the question with this key, or every one, look for its answer.
+func (e *execution) wakeAsk(key string) {
+	for w := range e.waiters {
+		if w.kind == waitAsk && (key == "" || w.key == key) {
+			e.wake(w)
+		}
+	}
 }
 
 // commit is a reusable batch with somebody waiting for it.

@@ -91,8 +91,8 @@ func (x *Executor) Execute(ctx context.Context, id string) (Status, error) {
 	}
 }
 
-// attempt executes a run once. again says that an answer arrived while the run
-// was being parked.
+// attempt executes a run once. again says that it was called back while it was
+// being put to rest.
 func (x *Executor) attempt(ctx context.Context, id string) (status Status, again bool, err error) {
 	h, err := x.journal.Acquire(ctx, id, x.owner, x.ttl)
 	if err != nil {
@@ -105,11 +105,7 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 	x.mu.Lock()
 	x.live[id] = e
 	x.mu.Unlock()
-	defer func() {
-		x.mu.Lock()
-		delete(x.live, id)
-		x.mu.Unlock()
-	}()
+	defer x.forget(id)
 	stopWatch := context.AfterFunc(ctx, func() { e.halt(ErrShutdown, true) })
 	defer stopWatch()
 
@@ -128,27 +124,32 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 	if err := e.finish(st); err != nil {
 		return "", false, fmt.Errorf("recording the run: %w", err)
 	}
-	if st.Status == Waiting {
-		if again, err = x.answered(ctx, e); err != nil {
-			return st.Status, false, nil // the sweep of signals finds it
-		}
-	}
-	return st.Status, again, nil
+	// Who signals from here on finds no live run and has it executed again;
+	// who signalled before is found by recalled.
+	x.forget(id)
+	return st.Status, x.recalled(ctx, e, st.Status), nil
 }
 
-// answered says whether one of the run's open questions has an answer that
-// came too late to be seen.
-func (x *Executor) answered(ctx context.Context, e *execution) (bool, error) {
-	e.mu.Lock()
-	after := e.signalN
-	e.mu.Unlock()
-	list, err := x.journal.Signals(ctx, e.rec.ID, after)
-	for _, s := range list {
-		if s.Kind == SignalAnswer || s.Kind == SignalFinish || s.Kind == SignalCancel {
-			return true, err
-		}
+func (x *Executor) forget(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.live, id)
+}
+
+// recalled says whether a run that was just put to rest has signals that came
+// too late to be seen and that make it go on. When they can't be read, the
+// sweep of orphans finds the run later.
+func (x *Executor) recalled(ctx context.Context, e *execution, status Status) bool {
+	if status != Waiting && status != Paused {
+		return false
 	}
-	return false, err
+	late, err := x.journal.Signals(ctx, e.rec.ID, e.signalN)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(late, func(s Signal) bool {
+		return s.Kind == SignalFinish || s.Kind == SignalCancel || s.Kind == SignalAnswer && status == Waiting
+	})
 }
 
 // announce tells the log that a worker is on the run.
@@ -159,7 +160,7 @@ func (e *execution) announce() {
 	if e.rec.Epoch > 1 {
 		reason = "resumed"
 	}
-	_ = e.emitLocked(kernelPlace+"run/"+strconv.FormatInt(e.rec.Epoch, 10), "", event.RunStatus{Status: string(Running), Reason: reason})
+	e.emitLocked(kernelPlace+"run/"+strconv.FormatInt(e.rec.Epoch, 10), "", event.RunStatus{Status: string(Running), Reason: reason})
 }
 
 // drain waits for the run's tasks. When the run's code failed, its tasks are
@@ -201,17 +202,17 @@ func (e *execution) outcome(err error) State {
 		}
 		st.Status, st.Failure = Failed, failureOf(err)
 	}
-	e.stop = nil // the events below belong to the log in any case
+	e.resting = true
 	at := kernelPlace + "run/" + strconv.FormatInt(e.rec.Epoch, 10) + "/end"
 	reason := ""
 	if f := st.Failure; f != nil {
 		reason = f.Message
-		_ = e.emitLocked(at+"/error", "", event.RunError{Code: f.Code, Message: f.Message, Hint: f.Hint, Step: f.Step, Fatal: true})
+		e.emitLocked(at+"/error", "", event.RunError{Code: f.Code, Message: f.Message, Hint: f.Hint, Step: f.Step, Fatal: true})
 	}
 	if st.Status == Queued {
 		reason = "the worker is shutting down"
 	}
-	_ = e.emitLocked(at, "", event.RunStatus{Status: string(st.Status), Reason: reason})
+	e.emitLocked(at, "", event.RunStatus{Status: string(st.Status), Reason: reason})
 	return st
 }
 
@@ -226,7 +227,7 @@ func failureOf(err error) *Failure {
 }
 
 // Notify makes a live run look at its signals now. It says whether the run is
-// live here; one that is being given up is not.
+// live here.
 func (x *Executor) Notify(ctx context.Context, id string) (bool, error) {
 	x.mu.Lock()
 	e := x.live[id]
@@ -241,7 +242,8 @@ func (x *Executor) Notify(ctx context.Context, id string) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	return e.signals(list), nil
+	e.signals(list)
+	return true, nil
 }
 
 func (x *Executor) markDirty(e *execution) {

@@ -112,6 +112,25 @@ func (s *Scope) Finishing() bool {
 	return e.finishing
 }
 
+// UntilFinish returns a context that also ends, with the cause ErrFinish, when
+// the run is told to finish: for work that can be broken off and still leaves
+// something. The caller calls cancel.
+func (s *Scope) UntilFinish(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
+	e := s.exec
+	e.mu.Lock()
+	if e.finished == nil {
+		e.finished, e.onFinish = context.WithCancel(context.Background())
+		if e.finishing {
+			e.onFinish()
+		}
+	}
+	finished := e.finished
+	e.mu.Unlock()
+	ctx, end := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(finished, func() { end(ErrFinish) })
+	return ctx, func() { unhook(); end(nil) }
+}
+
 // Steer returns what the user said to the run, unasked, since the last call in
 // this scope or another. A resumed run sees the same at the same place.
 func (s *Scope) Steer() ([]string, error) {

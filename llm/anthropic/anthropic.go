@@ -6,11 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"dossier/egress"
@@ -50,9 +47,7 @@ type Config struct {
 type Client struct {
 	cfg              Config
 	messages, models *upstream.Target
-
-	mu     sync.Mutex
-	quirks atomic.Pointer[map[string]quirks] // per model, copied on write
+	quirks           upstream.Learned[quirks] // per model
 }
 
 // quirks are what a model does not take.
@@ -71,14 +66,6 @@ func New(cfg Config) (*Client, error) {
 			return nil, fmt.Errorf("anthropic: %w", err)
 		}
 	}
-	defaults := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	defaults(&cfg.FirstByte, 30*time.Second)
-	defaults(&cfg.Idle, time.Minute)
-	defaults(&cfg.Timeout, 5*time.Minute)
 	if cfg.MaxTokens <= 0 {
 		cfg.MaxTokens = 8192
 	}
@@ -96,11 +83,11 @@ func New(cfg Config) (*Client, error) {
 	}
 	for k, v := range cfg.Headers {
 		header.Set(k, v)
-		if !strings.HasPrefix(http.CanonicalHeaderKey(k), "Anthropic-") {
+		if upstream.Credential(k) {
 			secrets = append(secrets, v)
 		}
 	}
-	limits := upstream.Limits{FirstByte: cfg.FirstByte, Idle: cfg.Idle, Timeout: cfg.Timeout}
+	limits := upstream.Limits{FirstByte: cfg.FirstByte, Idle: cfg.Idle, Timeout: cfg.Timeout}.WithDefaults()
 	c := &Client{cfg: cfg}
 	var err error
 	if c.messages, err = upstream.NewTarget(cfg.HTTP, http.MethodPost, cfg.BaseURL, "v1/messages", header, limits, secrets...); err != nil {
@@ -109,12 +96,8 @@ func New(cfg Config) (*Client, error) {
 	if c.models, err = upstream.NewTarget(cfg.HTTP, http.MethodGet, cfg.BaseURL, "v1/models", header, limits, secrets...); err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
 	}
-	c.quirks.Store(&map[string]quirks{})
 	return c, nil
 }
-
-// maxQuirks bounds what is remembered: a model's name may come from outside.
-const maxQuirks = 1000
 
 // learn takes a lesson from a refused request and says whether the same
 // request, written differently, may pass.
@@ -131,14 +114,7 @@ func (c *Client) learn(model string, q quirks, req *llm.Request, err error) bool
 	default:
 		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	next := maps.Clone(*c.quirks.Load())
-	if len(next) >= maxQuirks {
-		clear(next)
-	}
-	next[model] = q
-	c.quirks.Store(&next)
+	c.quirks.Set(model, q)
 	return true
 }
 
@@ -156,34 +132,34 @@ func (c *Client) Stream(ctx context.Context, req *llm.Request, sink func(llm.Chu
 			Message: "the API knows structured output only with a schema; give one, or ask for JSON in the prompt"}
 	}
 	for try := 1; ; try++ {
-		q := (*c.quirks.Load())[model]
-		resp, err := c.once(ctx, model, q, req, sink)
-		if err == nil || try == attempts || !c.learn(model, q, req, err) {
-			return resp, err
+		q, _ := c.quirks.Get(model)
+		call, err := c.send(ctx, model, q, req, sink != nil)
+		if err != nil {
+			if try < attempts && c.learn(model, q, req, err) {
+				continue
+			}
+			return nil, err
 		}
+		defer call.Close()
+		a := assembly{sink: sink}
+		if q.noFormat && req.Format != nil {
+			a.format = formatName(req.Format)
+		}
+		if sink == nil {
+			return readWhole(call, &a)
+		}
+		return readStream(call, &a)
 	}
 }
 
-func (c *Client) once(ctx context.Context, model string, q quirks, req *llm.Request, sink func(llm.Chunk)) (*llm.Response, error) {
+func (c *Client) send(ctx context.Context, model string, q quirks, req *llm.Request, stream bool) (*upstream.Call, error) {
 	body := upstream.Body()
 	var err error
-	if *body, err = appendRequest(*body, model, c.cfg.MaxTokens, q, req, sink != nil); err != nil {
+	if *body, err = appendRequest(*body, model, c.cfg.MaxTokens, q, req, stream); err != nil {
 		upstream.Drop(body)
 		return nil, &llm.Error{Kind: llm.ErrBadRequest, Endpoint: c.messages.Endpoint(), Model: model, Err: err}
 	}
-	call, err := c.messages.Do(ctx, model, body, sink != nil)
-	if err != nil {
-		return nil, err
-	}
-	defer call.Close()
-	a := assembly{sink: sink}
-	if q.noFormat && req.Format != nil {
-		a.format = formatName(req.Format)
-	}
-	if sink == nil {
-		return readWhole(call, &a)
-	}
-	return readStream(call, &a)
+	return c.messages.Do(ctx, model, body, stream)
 }
 
 // Models lists the names of the models that the endpoint offers.
@@ -192,14 +168,5 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer call.Close()
-	raw, err := call.Lines().Rest()
-	if err != nil {
-		return nil, call.ReadError(err)
-	}
-	names, err := upstream.ParseModels(raw)
-	if err != nil {
-		return nil, call.Error(llm.ErrMalformed, err.Error())
-	}
-	return names, nil
+	return call.Models()
 }

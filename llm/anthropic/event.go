@@ -43,20 +43,6 @@ func (e *event) parse(data []byte) bool {
 	return r.End()
 }
 
-// member is the value of one member of a JSON object, nil when there is none.
-func member(raw []byte, name string) []byte {
-	r := jsontext.NewReader(raw)
-	var found []byte
-	if r.Object() {
-		for key, ok := r.Key(); ok; key, ok = r.Key() {
-			if v := r.Raw(); string(key) == name {
-				found = v
-			}
-		}
-	}
-	return found
-}
-
 // counts are the token counts as the API gives them. Later ones replace
 // earlier ones, which are only a beginning.
 type counts struct {
@@ -84,7 +70,7 @@ func (c *counts) add(raw []byte) {
 		case "output_tokens":
 			set(&c.output, r.Raw())
 		case "output_tokens_details":
-			set(&c.thinking, member(r.Raw(), "thinking_tokens"))
+			set(&c.thinking, jsontext.Member(r.Raw(), "thinking_tokens"))
 		default:
 			r.Skip()
 		}

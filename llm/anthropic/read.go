@@ -163,7 +163,7 @@ func (a *assembly) finish(b *block) {
 	if b.kind != "tool_use" || b.input.Len() > 0 {
 		return
 	}
-	input := member(b.raw, "input")
+	input := jsontext.Member(b.raw, "input")
 	if len(input) == 0 || input[0] != '{' {
 		input = []byte("{}")
 	}
@@ -273,7 +273,7 @@ func readWhole(call *upstream.Call, a *assembly) (*llm.Response, error) {
 	}
 	r := jsontext.NewReader(body)
 	if r.Next() != '{' {
-		return nil, notOurs(call, body)
+		return nil, call.NotOurs(body)
 	}
 	var content, kind []byte
 	failed := false
@@ -293,7 +293,7 @@ func readWhole(call *upstream.Call, a *assembly) (*llm.Response, error) {
 		case "stop_reason":
 			a.stop = jsontext.Text(r.Raw())
 		case "stop_details":
-			a.refusal = jsontext.Text(member(r.Raw(), "explanation"))
+			a.refusal = jsontext.Text(jsontext.Member(r.Raw(), "explanation"))
 		case "usage":
 			a.usage.add(r.Raw())
 		default:
@@ -302,7 +302,7 @@ func readWhole(call *upstream.Call, a *assembly) (*llm.Response, error) {
 	}
 	switch {
 	case !r.End():
-		return nil, notOurs(call, body)
+		return nil, call.NotOurs(body)
 	case failed || string(kind) == `"error"`:
 		return nil, call.Failure(0, body)
 	case len(content) == 0 || content[0] != '[' || a.stop == "":
@@ -316,18 +316,6 @@ func readWhole(call *upstream.Call, a *assembly) (*llm.Response, error) {
 		}
 	}
 	return a.response(call)
-}
-
-// notOurs explains a body that is not in the API's format.
-func notOurs(call *upstream.Call, body []byte) error {
-	text := strings.TrimSpace(string(body[:min(len(body), 200)]))
-	switch {
-	case text == "":
-		return call.Error(llm.ErrMalformed, "the endpoint answered with nothing")
-	case text[0] == '<':
-		return call.Error(llm.ErrMalformed, "the endpoint answered with a web page instead of JSON; check the base URL")
-	}
-	return call.Error(llm.ErrMalformed, "the endpoint's answer is not the JSON of a message: "+text)
 }
 
 // form is what an event that carries one piece of a block looks like.
@@ -364,7 +352,7 @@ func readStream(call *upstream.Call, a *assembly) (*llm.Response, error) {
 				return nil, call.ReadError(io.EOF)
 			}
 			if err == io.EOF {
-				return nil, notOurs(call, data)
+				return nil, call.NotOurs(data)
 			}
 			if err != nil {
 				return nil, call.ReadError(err)
@@ -387,11 +375,11 @@ func readStream(call *upstream.Call, a *assembly) (*llm.Response, error) {
 			}
 		case `"message_delta"`:
 			a.usage.add(e.usage)
-			if s := jsontext.Text(member(e.delta, "stop_reason")); s != "" {
+			if s := jsontext.Text(jsontext.Member(e.delta, "stop_reason")); s != "" {
 				a.stop = s
 				call.Ending()
 			}
-			if why := jsontext.Text(member(member(e.delta, "stop_details"), "explanation")); why != "" {
+			if why := jsontext.Text(jsontext.Member(jsontext.Member(e.delta, "stop_details"), "explanation")); why != "" {
 				a.refusal = why
 			}
 		case `"message_stop"`:
@@ -414,11 +402,11 @@ func (a *assembly) start(message []byte) {
 		return
 	}
 	a.started = true
-	a.id = jsontext.Text(member(message, "id"))
-	a.model = jsontext.Text(member(message, "model"))
-	a.usage.add(member(message, "usage"))
+	a.id = jsontext.Text(jsontext.Member(message, "id"))
+	a.model = jsontext.Text(jsontext.Member(message, "model"))
+	a.usage.add(jsontext.Member(message, "usage"))
 	// Blocks that were made before the stream began (a container's, say).
-	list := jsontext.NewReader(member(message, "content"))
+	list := jsontext.NewReader(jsontext.Member(message, "content"))
 	if list.Array() {
 		for i := 0; list.Elem(); i++ {
 			if raw := list.Raw(); len(raw) > 0 && raw[0] == '{' {

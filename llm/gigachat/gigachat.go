@@ -80,14 +80,6 @@ func New(cfg Config) (*Client, error) {
 	defaults(&cfg.BaseURL, DefaultBaseURL)
 	defaults(&cfg.AuthURL, DefaultAuthURL)
 	defaults(&cfg.Scope, DefaultScope)
-	wait := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	wait(&cfg.FirstByte, 30*time.Second)
-	wait(&cfg.Idle, time.Minute)
-	wait(&cfg.Timeout, 5*time.Minute)
 	if cfg.Key == "" {
 		return nil, errors.New("gigachat: no authorization key; take it from your project's settings")
 	}
@@ -101,7 +93,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Structured = true
 	}
 	c := &Client{cfg: cfg}
-	limits := upstream.Limits{FirstByte: cfg.FirstByte, Idle: cfg.Idle, Timeout: cfg.Timeout}
+	limits := upstream.Limits{FirstByte: cfg.FirstByte, Idle: cfg.Idle, Timeout: cfg.Timeout}.WithDefaults()
 	for _, t := range []struct {
 		target       **upstream.Target
 		method, path string
@@ -113,7 +105,7 @@ func New(cfg Config) (*Client, error) {
 		}
 	}
 	var err error
-	if c.tokens, err = newTokens(cfg); err != nil {
+	if c.tokens, err = newTokens(cfg, limits.FirstByte); err != nil {
 		return nil, fmt.Errorf("gigachat: auth URL: %w", err)
 	}
 	return c, nil
@@ -174,34 +166,11 @@ func (c *Client) Embed(ctx context.Context, model string, texts []string) (*llm.
 	if len(texts) == 0 {
 		return &llm.Embeddings{Model: model}, nil
 	}
-	call, err := c.do(ctx, c.embed, model, func(b []byte) ([]byte, error) {
-		b = append(b, `{"model":`...)
-		b = llm.AppendString(b, model)
-		b = append(b, `,"input":[`...)
-		for i, t := range texts {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = llm.AppendString(b, t)
-		}
-		return append(b, "]}"...), nil
-	}, false)
+	call, err := c.do(ctx, c.embed, model, func(b []byte) ([]byte, error) { return upstream.AppendEmbed(b, model, texts), nil }, false)
 	if err != nil {
 		return nil, err
 	}
-	defer call.Close()
-	raw, err := call.Lines().Rest()
-	if err != nil {
-		return nil, call.ReadError(err)
-	}
-	out, err := upstream.ParseEmbeddings(raw, len(texts))
-	if err != nil {
-		return nil, call.Error(llm.ErrMalformed, err.Error())
-	}
-	if out.Model == "" {
-		out.Model = model
-	}
-	return out, nil
+	return call.Embeddings(len(texts))
 }
 
 // Models lists the names of the models that the service offers.
@@ -210,14 +179,5 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer call.Close()
-	raw, err := call.Lines().Rest()
-	if err != nil {
-		return nil, call.ReadError(err)
-	}
-	names, err := upstream.ParseModels(raw)
-	if err != nil {
-		return nil, call.Error(llm.ErrMalformed, err.Error())
-	}
-	return names, nil
+	return call.Models()
 }

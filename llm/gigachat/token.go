@@ -37,7 +37,7 @@ type fetch struct {
 	err   error
 }
 
-func newTokens(cfg Config) (*tokens, error) {
+func newTokens(cfg Config, timeout time.Duration) (*tokens, error) {
 	key := strings.TrimSpace(cfg.Key)
 	if word, rest, ok := strings.Cut(key, " "); ok && strings.EqualFold(word, "basic") {
 		key = strings.TrimSpace(rest)
@@ -47,7 +47,7 @@ func newTokens(cfg Config) (*tokens, error) {
 		"Accept":        {"application/json"},
 		"Authorization": {"Basic " + key},
 	}
-	target, err := upstream.NewTarget(cfg.HTTP, http.MethodPost, cfg.AuthURL, "", header, upstream.Limits{Timeout: cfg.FirstByte}, key)
+	target, err := upstream.NewTarget(cfg.HTTP, http.MethodPost, cfg.AuthURL, "", header, upstream.Limits{Timeout: timeout}, key)
 	if err != nil {
 		return nil, err
 	}

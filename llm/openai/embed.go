@@ -16,33 +16,12 @@ func (c *Client) Embed(ctx context.Context, model string, texts []string) (*llm.
 		return &llm.Embeddings{Model: model}, nil
 	}
 	body := upstream.Body()
-	b := append(*body, `{"model":`...)
-	b = llm.AppendString(b, model)
-	b = append(b, `,"input":[`...)
-	for i, t := range texts {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = llm.AppendString(b, t)
-	}
-	*body = append(b, "]}"...)
+	*body = upstream.AppendEmbed(*body, model, texts)
 	call, err := c.embed.Do(ctx, model, body, false)
 	if err != nil {
 		return nil, err
 	}
-	defer call.Close()
-	raw, err := call.Lines().Rest()
-	if err != nil {
-		return nil, call.ReadError(err)
-	}
-	out, err := upstream.ParseEmbeddings(raw, len(texts))
-	if err != nil {
-		return nil, call.Error(llm.ErrMalformed, err.Error())
-	}
-	if out.Model == "" {
-		out.Model = model
-	}
-	return out, nil
+	return call.Embeddings(len(texts))
 }
 
 // Models lists the names of the models that the endpoint offers.
@@ -51,14 +30,5 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer call.Close()
-	raw, err := call.Lines().Rest()
-	if err != nil {
-		return nil, call.ReadError(err)
-	}
-	names, err := upstream.ParseModels(raw)
-	if err != nil {
-		return nil, call.Error(llm.ErrMalformed, err.Error())
-	}
-	return names, nil
+	return call.Models()
 }

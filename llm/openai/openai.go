@@ -8,11 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"dossier/egress"
@@ -53,9 +50,7 @@ const (
 type Client struct {
 	cfg                    Config
 	chat, embed, modelList *upstream.Target
-
-	mu     sync.Mutex
-	quirks atomic.Pointer[map[string]quirks] // per model, copied on write
+	quirks                 upstream.Learned[quirks] // per model
 }
 
 // quirks are what a model's endpoint does differently.
@@ -83,14 +78,6 @@ func New(cfg Config) (*Client, error) {
 			return nil, fmt.Errorf("openai: %w", err)
 		}
 	}
-	defaults := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	defaults(&cfg.FirstByte, 30*time.Second)
-	defaults(&cfg.Idle, time.Minute)
-	defaults(&cfg.Timeout, 5*time.Minute)
 	header := http.Header{"Content-Type": {"application/json"}}
 	var secrets []string
 	if cfg.Key != "" {
@@ -99,9 +86,11 @@ func New(cfg Config) (*Client, error) {
 	}
 	for k, v := range cfg.Headers {
 		header.Set(k, v)
-		secrets = append(secrets, v)
+		if upstream.Credential(k) {
+			secrets = append(secrets, v)
+		}
 	}
-	limits := upstream.Limits{FirstByte: cfg.FirstByte, Idle: cfg.Idle, Timeout: cfg.Timeout}
+	limits := upstream.Limits{FirstByte: cfg.FirstByte, Idle: cfg.Idle, Timeout: cfg.Timeout}.WithDefaults()
 	// What people paste is often the whole address.
 	cfg.BaseURL = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(cfg.BaseURL), "/"), "/chat/completions")
 	c := &Client{cfg: cfg}
@@ -114,12 +103,11 @@ func New(cfg Config) (*Client, error) {
 			return nil, fmt.Errorf("openai: %w", err)
 		}
 	}
-	c.quirks.Store(&map[string]quirks{})
 	return c, nil
 }
 
 func (c *Client) quirksOf(model string) quirks {
-	q, ok := (*c.quirks.Load())[model]
+	q, ok := c.quirks.Get(model)
 	if !ok {
 		q.maxTokens = c.cfg.MaxTokensField
 		if q.maxTokens == "" {
@@ -128,9 +116,6 @@ func (c *Client) quirksOf(model string) quirks {
 	}
 	return q
 }
-
-// maxQuirks bounds what is remembered: a model's name may come from outside.
-const maxQuirks = 1000
 
 // learn takes a lesson from a refused request and says whether the same
 // request, written differently, may pass.
@@ -151,14 +136,7 @@ func (c *Client) learn(model string, q quirks, req *llm.Request, err error) bool
 	default:
 		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	next := maps.Clone(*c.quirks.Load())
-	if len(next) >= maxQuirks {
-		clear(next)
-	}
-	next[model] = q
-	c.quirks.Store(&next)
+	c.quirks.Set(model, q)
 	return true
 }
 
@@ -173,27 +151,27 @@ func (c *Client) Stream(ctx context.Context, req *llm.Request, sink func(llm.Chu
 	}
 	for try := 1; ; try++ {
 		q := c.quirksOf(model)
-		resp, err := c.once(ctx, model, q, req, sink)
-		if err == nil || try == attempts || !c.learn(model, q, req, err) {
-			return resp, err
+		call, err := c.send(ctx, model, q, req, sink != nil)
+		if err != nil {
+			if try < attempts && c.learn(model, q, req, err) {
+				continue
+			}
+			return nil, err
 		}
+		defer call.Close()
+		if sink == nil {
+			return completion.Read(call, nil)
+		}
+		return completion.ReadStream(call, sink)
 	}
 }
 
-func (c *Client) once(ctx context.Context, model string, q quirks, req *llm.Request, sink func(llm.Chunk)) (*llm.Response, error) {
+func (c *Client) send(ctx context.Context, model string, q quirks, req *llm.Request, stream bool) (*upstream.Call, error) {
 	body := upstream.Body()
 	var err error
-	if *body, err = appendRequest(*body, model, q, req, sink != nil); err != nil {
+	if *body, err = appendRequest(*body, model, q, req, stream); err != nil {
 		upstream.Drop(body)
 		return nil, &llm.Error{Kind: llm.ErrBadRequest, Endpoint: c.chat.Endpoint(), Model: model, Err: err}
 	}
-	call, err := c.chat.Do(ctx, model, body, sink != nil)
-	if err != nil {
-		return nil, err
-	}
-	defer call.Close()
-	if sink == nil {
-		return completion.Read(call, nil)
-	}
-	return completion.ReadStream(call, sink)
+	return c.chat.Do(ctx, model, body, stream)
 }

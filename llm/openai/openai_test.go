@@ -80,6 +80,8 @@ func TestHTTPErrors(t *testing.T) {
 		{"rate limit, in words", 429, "", `{"error":{"message":"Rate limit reached. Please try again in 1.2s. Visit …"}}`, llm.ErrRateLimited, 1200 * time.Millisecond, ""},
 		{"rate limit, in other words", 429, "", `{"error":{"message":"Requests exceeded. Please retry after 20 seconds."}}`, llm.ErrRateLimited, 20 * time.Second, ""},
 		{"rate limit, Google", 429, "", `[{"error":{"code":429,"message":"Resource exhausted","details":[{"retryDelay": "28s"}]}}]`, llm.ErrRateLimited, 28 * time.Second, ""},
+		{"throttled, not too long", 429, "", `{"message":"Too many tokens, please wait before trying again."}`, llm.ErrRateLimited, 0, ""},
+		{"something else not found", 400, "", `{"error":{"message":"tool_call_id call_1 not found in the messages given to the model"}}`, llm.ErrBadRequest, 0, ""},
 		{"too large for the limit", 429, "", `{"error":{"message":"Request too large for gpt-4 on tokens per min (TPM): Limit 10000, Requested 20000."}}`, llm.ErrTooLong, 0, ""},
 		{"quota", 429, "Retry-After: 7", `{"error":{"message":"You exceeded your current quota, please check your plan","type":"insufficient_quota","code":"insufficient_quota"}}`, llm.ErrQuota, 0, ""},
 		{"payment", 402, "", `{"error":{"message":"Insufficient Balance"}}`, llm.ErrQuota, 0, ""},
@@ -105,6 +107,8 @@ func TestHTTPErrors(t *testing.T) {
 		{"tools, OpenRouter", 404, "", `{"error":{"message":"No endpoints found that support tool use.","code":404}}`, llm.ErrBadRequest, 0, "tools"},
 		{"temperature", 400, "", `{"error":{"message":"Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}`, llm.ErrBadRequest, 0, "temperature"},
 		{"extra field, pydantic", 422, "", `{"detail":[{"type":"extra_forbidden","loc":["body","parallel_tool_calls"],"msg":"Extra inputs are not permitted"}]}`, llm.ErrBadRequest, 0, "parallel_tool_calls"},
+		{"stop, marked as a name", 400, "", `{"error":{"message":"Unsupported parameter: 'stop' is not supported with this model."}}`, llm.ErrBadRequest, 0, "stop"},
+		{"a word that is also a field", 400, "", `{"error":{"message":"unknown role: the system can not stop here"}}`, llm.ErrBadRequest, 0, ""},
 		{"other", 400, "", `{"error":{"message":"messages: at least one is required"}}`, llm.ErrBadRequest, 0, ""},
 		{"timeout", 408, "", ``, llm.ErrTimeout, 0, ""},
 		{"server", 500, "", `{"error":{"message":"boom"}}`, llm.ErrServer, 0, ""},
@@ -204,6 +208,19 @@ func TestLearns(t *testing.T) {
 	}
 	if q := c.quirksOf("another"); q != (quirks{maxTokens: maxTokens}) {
 		t.Errorf("another model has %+v", q)
+	}
+}
+
+// TestNoSecondCallAfterPieces: what was handed to the sink is never repeated.
+func TestNoSecondCallAfterPieces(t *testing.T) {
+	calls := 0
+	c := server(t, func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		fmt.Fprint(w, piece(`{"content":"a"}`)+event(`{"error":{"message":"stream_options is not supported","code":400}}`))
+	})
+	_, err := c.Stream(t.Context(), question, func(llm.Chunk) {})
+	if llm.KindOf(err) != llm.ErrBadRequest || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
 	}
 }
 

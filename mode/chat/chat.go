@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"dossier/event"
 	"dossier/lang"
@@ -96,13 +97,23 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 		return mode.Answer{}, err
 	}
 	rec := s.Record()
+	var written strings.Builder // as far as the model has come
 	made, err := answer.Do(ctx, s, m.models, input{
 		Question: req.Question, Context: req.Context, History: history,
 		Language: answerLanguage(req, set).Name(), Date: rec.Created.Format("2006-01-02"),
-	}, prompt.Options{
+	}, prompt.Options[SynthesizedAnswer]{
 		Model: req.Model, StreamField: "answer",
-		Sink:  func(text string) { _ = s.Emit(event.AnswerDelta{Text: text}) },
-		Reset: func() { _ = s.Emit(event.AnswerDelta{Reset: true}) },
+		Sink: func(text string) {
+			written.WriteString(text)
+			_ = s.Emit(event.AnswerDelta{Text: text})
+		},
+		Reset: func() {
+			written.Reset()
+			_ = s.Emit(event.AnswerDelta{Reset: true})
+		},
+		Partial: func() (SynthesizedAnswer, bool) {
+			return SynthesizedAnswer{Answer: written.String() + " …"}, written.Len() > 0
+		},
 	})
 	if err != nil {
 		return mode.Answer{}, err

@@ -193,7 +193,7 @@ func (a *assembly) find(d *callDelta) int {
 	}
 	// A name where one is known, after arguments that are complete, begins
 	// another call; otherwise it is only repeated.
-	if len(d.name) > 2 && c.name != "" && c.args.Len() > 0 && json.Valid([]byte(c.args.String())) {
+	if len(d.name) > 2 && c.name != "" && strings.HasSuffix(c.args.String(), "}") && json.Valid([]byte(c.args.String())) {
 		return -1
 	}
 	return at

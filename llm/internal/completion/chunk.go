@@ -55,7 +55,7 @@ func (c *chunk) parse(data []byte) bool {
 				c.usage = u
 			}
 		case "x_groq":
-			if u := member(r.Raw(), "usage"); u != nil && c.usage == nil {
+			if u := jsontext.Member(r.Raw(), "usage"); u != nil && c.usage == nil {
 				c.usage = u
 			}
 		case "error":
@@ -202,20 +202,6 @@ func (call *callDelta) function(r *jsontext.Reader) {
 	}
 }
 
-// member is the value of one member of a JSON object, nil when there is none.
-func member(raw []byte, name string) []byte {
-	r := jsontext.NewReader(raw)
-	var found []byte
-	if r.Object() {
-		for key, ok := r.Key(); ok; key, ok = r.Key() {
-			if v := r.Raw(); string(key) == name {
-				found = v
-			}
-		}
-	}
-	return found
-}
-
 // parts reads content that is an array of parts: text, and thinking as
 // Mistral writes it.
 func parts(raw []byte) (text, thinking []byte) {
@@ -228,8 +214,8 @@ func parts(raw []byte) (text, thinking []byte) {
 		if len(part) == 0 || part[0] != '{' {
 			continue
 		}
-		text = jsontext.AppendText(text, member(part, "text"))
-		think := member(part, "thinking")
+		text = jsontext.AppendText(text, jsontext.Member(part, "text"))
+		think := jsontext.Member(part, "thinking")
 		if len(think) > 0 && think[0] == '[' {
 			t, _ := parts(think)
 			thinking = append(thinking, t...)
@@ -261,11 +247,11 @@ func usageOf(raw []byte) llm.Usage {
 				u.CachedInput = n
 			}
 		case "prompt_tokens_details":
-			if n, _ := jsontext.Int(member(r.Raw(), "cached_tokens")); n > 0 {
+			if n, _ := jsontext.Int(jsontext.Member(r.Raw(), "cached_tokens")); n > 0 {
 				u.CachedInput = n
 			}
 		case "completion_tokens_details":
-			u.Reasoning, _ = jsontext.Int(member(r.Raw(), "reasoning_tokens"))
+			u.Reasoning, _ = jsontext.Int(jsontext.Member(r.Raw(), "reasoning_tokens"))
 		case "cost":
 			// OpenRouter says what the call cost, in USD.
 			u.Cost, _ = strconv.ParseFloat(string(r.Raw()), 64)

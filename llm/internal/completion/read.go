@@ -19,7 +19,7 @@ func Read(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error) {
 	}
 	var c chunk
 	if !c.parse(body) {
-		return nil, notOurs(call, body)
+		return nil, call.NotOurs(body)
 	}
 	if c.failure != nil {
 		return nil, call.Failure(0, body)
@@ -27,23 +27,6 @@ func Read(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error) {
 	a := assembly{sink: sink}
 	a.add(&c)
 	return finished(call, &a)
-}
-
-// notOurs explains a body that is not in the API's format.
-func notOurs(call *upstream.Call, body []byte) error {
-	for _, b := range body {
-		switch b {
-		case ' ', '\t', '\r', '\n':
-			continue
-		case '<':
-			return call.Error(llm.ErrMalformed, "the endpoint answered with a web page instead of JSON; check the base URL")
-		}
-		break
-	}
-	if len(body) == 0 {
-		return call.Error(llm.ErrMalformed, "the endpoint answered with nothing")
-	}
-	return call.Error(llm.ErrMalformed, "the endpoint's answer is not the JSON of a chat completion: "+string(body[:min(len(body), 200)]))
 }
 
 // finished makes the response of a reply that the endpoint called complete.
@@ -103,7 +86,7 @@ func ReadStream(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error
 				return nil, call.ReadError(io.EOF)
 			}
 			if err == io.EOF {
-				return nil, notOurs(call, data)
+				return nil, call.NotOurs(data)
 			}
 			if err != nil {
 				return nil, call.ReadError(err)

@@ -3,7 +3,10 @@
 // model calls: encoding a conversation, and taking a streamed chunk apart.
 package jsontext
 
-import "unicode/utf8"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 const hexDigits = "0123456789abcdef"
 
@@ -35,10 +38,12 @@ func AppendString(dst []byte, s string) []byte {
 			t := s[i : i+8]
 			w := uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
 				uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
-			if unsafeBytes(w) == 0 {
+			bad := unsafeBytes(w)
+			if bad == 0 {
 				i += 8
 				continue
 			}
+			i += bits.TrailingZeros64(bad) / 8
 		}
 		c := s[i]
 		if c >= 0x20 && c != '"' && c != '\\' {

@@ -239,6 +239,15 @@ func (r *Reader) skipString() {
 // StringEnd finds the closing quote of a string whose text begins at b[i]; -1
 // when there is none.
 func StringEnd(b []byte, i int) int {
+	// Most strings are short: names, ids, a word.
+	for near := min(len(b), i+24); i < near; i++ {
+		switch b[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		}
+	}
 	for i < len(b) {
 		q := bytes.IndexByte(b[i:], '"')
 		if q < 0 {
@@ -403,4 +412,18 @@ func appendValid(dst, in []byte) []byte {
 		in = in[n:]
 	}
 	return dst
+}
+
+// Member is the value of one member of a JSON object, nil when there is none.
+func Member(raw []byte, name string) []byte {
+	r := NewReader(raw)
+	var found []byte
+	if r.Object() {
+		for key, ok := r.Key(); ok; key, ok = r.Key() {
+			if v := r.Raw(); string(key) == name {
+				found = v
+			}
+		}
+	}
+	return found
 }

@@ -13,6 +13,7 @@ import (
 const (
 	MaxLine  = 8 << 20
 	MaxTotal = 64 << 20
+	maxJoint = 1000 // lines of one event
 )
 
 // ErrTooLarge is the end of a stream that went over a limit.
@@ -29,6 +30,7 @@ type Reader struct {
 	event []byte
 	tail  bool
 	joint []byte
+	lines int // in joint
 }
 
 var pool = sync.Pool{New: func() any { return &Reader{buf: make([]byte, 8<<10)} }}
@@ -77,6 +79,10 @@ func (s *Reader) Next() ([]byte, error) {
 func (s *Reader) More(data []byte) ([]byte, error) {
 	if len(s.joint) == 0 || &s.joint[0] != &data[0] {
 		s.joint = append(s.joint[:0], data...)
+		s.lines = 1
+	}
+	if s.lines++; s.lines > maxJoint {
+		return nil, ErrTooLarge
 	}
 	for {
 		line, err := s.line()

@@ -75,6 +75,21 @@ func TestEventAndMore(t *testing.T) {
 	}
 }
 
+func TestMoreHasAnEnd(t *testing.T) {
+	s := NewReader(strings.NewReader(strings.Repeat("data: {\n", 5000)))
+	defer s.Release()
+	data, err := s.Next()
+	for n := 0; err == nil; n++ {
+		if n > maxJoint {
+			t.Fatal("lines are joined without end")
+		}
+		data, err = s.More(data)
+	}
+	if !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+}
+
 func TestPeekAndRest(t *testing.T) {
 	s := NewReader(strings.NewReader("\ufeff \n {\"a\":1}\n"))
 	defer s.Release()

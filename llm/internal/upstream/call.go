@@ -5,6 +5,7 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -27,6 +28,14 @@ type Limits struct {
 	FirstByte time.Duration // of a stream: until its first byte
 	Idle      time.Duration // of a stream: between two reads
 	Timeout   time.Duration // of any other call, as a whole
+}
+
+// WithDefaults sets the limits that are 0.
+func (l Limits) WithDefaults() Limits {
+	l.FirstByte = cmp.Or(l.FirstByte, 30*time.Second)
+	l.Idle = cmp.Or(l.Idle, time.Minute)
+	l.Timeout = cmp.Or(l.Timeout, 5*time.Minute)
+	return l
 }
 
 // afterEnd is how long a stream may stay open once the model's reply is
@@ -67,6 +76,17 @@ func NewTarget(client *http.Client, method, base, path string, header http.Heade
 	u = u.JoinPath(path)
 	req := &http.Request{Method: method, URL: u, Host: u.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	return &Target{client: client, request: req, limits: limits, secrets: secrets}, nil
+}
+
+// Credential says whether a header's name is that of a secret.
+func Credential(header string) bool {
+	header = strings.ToLower(header)
+	for _, word := range []string{"key", "token", "auth", "secret", "cookie", "password"} {
+		if strings.Contains(header, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // With is the target with one header set to another value.
@@ -301,6 +321,18 @@ func (c *Call) ReadError(err error) error {
 		return c.Error(llm.ErrCut, "the stream ended before the model finished")
 	}
 	return c.Error(llm.ErrCut, err.Error())
+}
+
+// NotOurs explains a reply that is not in the provider's format.
+func (c *Call) NotOurs(body []byte) error {
+	text := strings.TrimSpace(string(body[:min(len(body), 200)]))
+	switch {
+	case text == "":
+		return c.Error(llm.ErrMalformed, "the endpoint answered with nothing")
+	case text[0] == '<':
+		return c.Error(llm.ErrMalformed, "the endpoint answered with a web page instead of JSON; check the base URL")
+	}
+	return c.Error(llm.ErrMalformed, "the endpoint's answer is not the expected JSON: "+strings.ToValidUTF8(text, ""))
 }
 
 // Error makes an *llm.Error of this call.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,13 +14,20 @@ import (
 	"dossier/llm"
 )
 
+// maxRefusal is how much of an error's body is looked at.
+const maxRefusal = 1 << 20
+
 // refusal reads the body of a reply whose status is not 2xx.
 func (c *Call) refusal() error {
 	body, err := c.lines.Rest()
 	if err != nil && c.parent.Err() != nil {
 		return c.parent.Err()
 	}
+	body = body[:min(len(body), maxRefusal)]
 	e := c.Failure(c.resp.StatusCode, body)
+	if e.Status == http.StatusNotFound && !json.Valid(body) {
+		e.Message += "; check the base URL, which mostly ends in /v1"
+	}
 	if e.RetryAfter == 0 && (e.Kind == llm.ErrRateLimited || e.Kind == llm.ErrServer) {
 		e.RetryAfter = retryAfter(c.resp.Header, string(body), time.Now())
 	}
@@ -194,14 +202,23 @@ var (
 		"bad gateway", "timed out", "upstream error", "internal server error"}
 )
 
+// modelMissing finds sentences like "the model x does not exist".
+func modelMissing(text string) bool {
+	const near = 160
+	_, after, ok := strings.Cut(text, "model")
+	return ok && has(after[:min(len(after), near)], "does not exist", "not found", "not_found", "not exist", "is not available", "no longer available")
+}
+
 func classify(status int, s said) llm.ErrorKind {
-	model := has(s.text, noModel...) || has(s.text, "model") && has(s.text, "does not exist", "not found", "not_found", "not exist", "is not available", "no longer available")
+	model := has(s.text, noModel...) || modelMissing(s.text)
 	switch {
 	case status == http.StatusPaymentRequired:
 		return llm.ErrQuota
 	case status == http.StatusRequestEntityTooLarge:
 		return llm.ErrTooLong
-	case has(s.text, tooLong...) && status != http.StatusUnauthorized:
+	case status == http.StatusTooManyRequests && has(s.text, "request too large"):
+		return llm.ErrTooLong // more than a minute's whole allowance
+	case has(s.text, tooLong...) && status != http.StatusUnauthorized && status != http.StatusTooManyRequests:
 		return llm.ErrTooLong
 	case has(s.text, noMoney...) && status < 500:
 		return llm.ErrQuota
@@ -233,11 +250,15 @@ func classify(status int, s said) llm.ErrorKind {
 	return llm.ErrServer
 }
 
-// fields of a request that endpoints are known to refuse, longest first where
-// one contains another.
+// fields of a request that endpoints are known to refuse, and how they call
+// them.
 var fields = []string{"stream_options", "response_format", "json_schema", "output_config", "output_format", "max_completion_tokens", "max_tokens",
-	"parallel_tool_calls", "tool_choice", "tool choice", "tools", "functions", "function calling", "tool use", "tool calling", "temperature", "top_p", "strict",
-	"reasoning_content", "reasoning_effort", "stop", "seed", "thinking", "stream", "system"}
+	"parallel_tool_calls", "tool_choice", "tool choice", "tools", "functions", "function calling", "tool use", "tool calling", "temperature", "top_p",
+	"reasoning_content", "reasoning_effort"}
+
+// words are fields whose names are everyday words: they count only where they
+// are marked as a name.
+var words = []string{"stop", "seed", "stream", "system", "strict", "thinking"}
 
 var refusals = []string{"not support", "unsupported", "unrecognized", "unrecognised", "unknown", "not permitted", "not allowed",
 	"extra_forbidden", "unexpected", "not available", "invalid parameter", "is not enabled", "not implemented", "requires --enable",
@@ -253,19 +274,10 @@ func unsupported(s said) string {
 		name = name[:i]
 	}
 	found := ""
-	for _, f := range fields {
-		if name == f {
-			found = f
-			break
-		}
-	}
-	if found == "" {
-		first := len(s.text)
-		for _, f := range fields {
-			if i := strings.Index(s.text, f); i >= 0 && i < first && (f != "stream" || !has(s.text, "stream_options")) && (f != "max_tokens" || i == 0 || s.text[i-1] != '_') {
-				first, found = i, f
-			}
-		}
+	if slices.Contains(fields, name) || slices.Contains(words, name) {
+		found = name
+	} else {
+		found = firstField(s.text)
 	}
 	switch found {
 	case "json_schema", "output_config", "output_format":
@@ -278,6 +290,31 @@ func unsupported(s said) string {
 			return "tools"
 		}
 		return "tool_choice"
+	}
+	return found
+}
+
+// firstField is the field that a text mentions first.
+func firstField(text string) string {
+	found, first := "", len(text)
+	for _, f := range fields {
+		if i := strings.Index(text, f); i >= 0 && i < first {
+			found, first = f, i
+		}
+	}
+	for _, w := range words {
+		for rest, from := text, 0; ; {
+			i := strings.Index(rest, w)
+			if i < 0 {
+				break
+			}
+			end := i + len(w)
+			named := i > 0 && end < len(rest) && strings.IndexByte("'\"`.", rest[i-1]) >= 0 && strings.IndexByte("'\"`:", rest[end]) >= 0
+			if named && from+i < first {
+				found, first = w, from+i
+			}
+			rest, from = rest[end:], from+end
+		}
 	}
 	return found
 }

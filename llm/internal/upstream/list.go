@@ -10,9 +10,54 @@ import (
 	"dossier/llm"
 )
 
-// ParseEmbeddings reads the reply of an embeddings endpoint, with vectors as
+// AppendEmbed appends the request for the vectors of texts.
+func AppendEmbed(b []byte, model string, texts []string) []byte {
+	b = append(b, `{"model":`...)
+	b = llm.AppendString(b, model)
+	b = append(b, `,"input":[`...)
+	for i, t := range texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = llm.AppendString(b, t)
+	}
+	return append(b, "]}"...)
+}
+
+// Embeddings reads the vectors of n texts and closes the call.
+func (c *Call) Embeddings(n int) (*llm.Embeddings, error) {
+	defer c.Close()
+	raw, err := c.lines.Rest()
+	if err != nil {
+		return nil, c.ReadError(err)
+	}
+	out, err := parseEmbeddings(raw, n)
+	if err != nil {
+		return nil, c.Error(llm.ErrMalformed, err.Error())
+	}
+	if out.Model == "" {
+		out.Model = c.model
+	}
+	return out, nil
+}
+
+// Models reads a list of models and closes the call.
+func (c *Call) Models() ([]string, error) {
+	defer c.Close()
+	raw, err := c.lines.Rest()
+	if err != nil {
+		return nil, c.ReadError(err)
+	}
+	names, err := parseModels(raw)
+	if err != nil {
+		return nil, c.Error(llm.ErrMalformed, err.Error())
+	}
+	return names, nil
+}
+
+// parseEmbeddings reads the reply of an embeddings endpoint, with vectors as
 // numbers or in base64, and checks that each of the n texts has one.
-func ParseEmbeddings(raw []byte, n int) (*llm.Embeddings, error) {
+func parseEmbeddings(raw []byte, n int) (*llm.Embeddings, error) {
 	var w struct {
 		Model string `json:"model"`
 		Data  []struct {
@@ -94,8 +139,8 @@ func checked(v []float32) ([]float32, error) {
 	return v, nil
 }
 
-// ParseModels reads the reply of a models endpoint.
-func ParseModels(raw []byte) ([]string, error) {
+// parseModels reads the reply of a models endpoint.
+func parseModels(raw []byte) ([]string, error) {
 	type item struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
