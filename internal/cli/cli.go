@@ -22,6 +22,7 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/logs"
 	"dossier/lang"
+	"dossier/mode"
 )
 
 // Process is the world of a command.
@@ -38,6 +39,8 @@ type Process struct {
 	Interrupts <-chan os.Signal
 	// Terminate ends when the process is asked to stop: runs go on later.
 	Terminate context.Context
+	// Modes are added to those of the engine.
+	Modes []mode.Mode
 }
 
 // globals are the flags of every command.

@@ -63,9 +63,9 @@ const (
 
 // own opens the data directory and serves it to other commands.
 func (a *app) own(ctx context.Context) (*link, error) {
-	engine, err := dossier.Open(ctx, dossier.Options{
-		DataDir: a.config.DataDir, ConfigFile: a.Config, Set: a.flags(), Env: a.proc.Env, Log: a.log,
-	})
+	o := a.options()
+	o.DataDir, o.Modes = a.config.DataDir, a.proc.Modes
+	engine, err := dossier.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}

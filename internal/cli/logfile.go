@@ -13,8 +13,9 @@ import (
 // maxLog is the size at which the log file is put aside; one old file is kept.
 const maxLog = 8 << 20
 
-// logFile is a file that is made when something is first written to it, so
-// that a command which only looks leaves nothing behind.
+// logFile is a file that is made when something is first written to it and the
+// data directory is there, so that a command which only looks leaves nothing
+// behind.
 type logFile struct {
 	path func() string // empty: write nothing
 
@@ -30,7 +31,6 @@ func (l *logFile) Write(b []byte) (int, error) {
 	defer l.mu.Unlock()
 	if l.file == nil && !l.closed {
 		l.file = openAppend(l.path())
-		l.closed = l.file == nil
 	}
 	if l.file == nil {
 		return len(b), nil
@@ -39,9 +39,10 @@ func (l *logFile) Write(b []byte) (int, error) {
 }
 
 func openAppend(path string) *os.File {
-	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+	if path == "" {
 		return nil
 	}
+	_ = os.Mkdir(filepath.Dir(path), 0o700) // it may be there; if not, opening tells
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		_ = os.Rename(path, path+".1") // else it goes on growing
 	}
