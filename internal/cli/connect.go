@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dossier"
+	"dossier/internal/datadir"
 	"dossier/internal/server"
 )
 
@@ -64,7 +65,7 @@ const (
 // own opens the data directory and serves it to other commands.
 func (a *app) own(ctx context.Context) (*link, error) {
 	o := a.options()
-	o.DataDir, o.Modes = a.config.DataDir, a.proc.Modes
+	o.DataDir, o.Version, o.Modes = a.config.DataDir, version(), a.proc.Modes
 	engine, err := dossier.Open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -100,4 +101,10 @@ func (a *app) empty() (bool, error) {
 	}
 	_, err = os.Stat(c.DataDir)
 	return errors.Is(err, os.ErrNotExist), nil
+}
+
+// owned says whether an error means that another process owns the directory.
+func owned(err error) bool {
+	var other *datadir.OwnedError
+	return errors.As(err, &other)
 }
