@@ -72,7 +72,9 @@ func (a *app) own(ctx context.Context) (*link, error) {
 	}
 	srv, err := server.Serve(a.config.DataDir, engine, version())
 	if err != nil {
-		return nil, errors.Join(err, engine.Close())
+		// Where there can be no socket, others have to wait for this command.
+		a.log.Warn("other commands can't reach this one", "error", err)
+		return &link{backend: engine, close: engine.Close}, nil
 	}
 	return &link{backend: engine, close: func() error { return errors.Join(srv.Close(), engine.Close()) }}, nil
 }
