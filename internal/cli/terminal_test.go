@@ -160,7 +160,9 @@ func TestInterruptFinishesThenCancels(t *testing.T) {
 	t.Run("twice", func(t *testing.T) {
 		d := newDesk(t)
 		d.terminal = false
+		d.err.want = "run " // the run is followed
 		go func() {
+			<-d.err.seen
 			<-d.mode.entered
 			d.interrupts <- os.Interrupt
 			d.interrupts <- os.Interrupt
