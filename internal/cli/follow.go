@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"dossier/event"
+	"dossier/internal/logs"
 	"dossier/internal/server"
 	"dossier/internal/store"
 	"dossier/internal/term"
@@ -196,6 +198,7 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 		}
 		if ev.Seq > 0 {
 			f.last = ev.Seq
+			f.record(ev)
 		}
 		f.view.show(ev)
 		switch d := ev.Data.(type) {
@@ -222,6 +225,23 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 		}
 	}
 	return nil, nil
+}
+
+// record writes an event to the log file, with the kind as its step.
+func (f *follower) record(ev event.Event) {
+	if !f.log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	const most = 2000
+	raw, err := event.EncodeData(ev.Data)
+	if err != nil {
+		return
+	}
+	text := string(raw)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	logs.WithStep(f.log, string(ev.Kind())).Info(text, "run", ev.Run, "seq", ev.Seq, "agent", ev.Agent)
 }
 
 // answer gets the answers that the run waits for from the user. Without a user

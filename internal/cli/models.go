@@ -9,6 +9,7 @@ import (
 
 	"dossier"
 	"dossier/internal/config"
+	"dossier/internal/logs"
 	"dossier/internal/term"
 	"dossier/lang"
 	"dossier/llm"
@@ -81,7 +82,7 @@ func (modelsShow) Run(a *app) error {
 
 // options are those with which the engine's package reads the configuration.
 func (a *app) options() dossier.Options {
-	return dossier.Options{ConfigFile: a.Config, Set: a.flags(), Env: a.proc.Env, Log: a.log}
+	return dossier.Options{ConfigFile: a.Config, Set: a.flags(), Env: a.proc.Env, Log: logs.WithStep(a.log, "engine")}
 }
 
 type modelsList struct {
