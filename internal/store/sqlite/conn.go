@@ -46,6 +46,18 @@ func (c *conn) close() error {
 	return errors.Join(err, c.c.Close())
 }
 
+// readOnly says whether SQLite could open the file only for reading.
+func (c *conn) readOnly() bool {
+	x, ok := c.c.(interface {
+		IsReadOnly(schema string) (bool, error)
+	})
+	if !ok {
+		return false
+	}
+	only, err := x.IsReadOnly("main")
+	return err == nil && only
+}
+
 // script runs statements that are not worth preparing.
 func (c *conn) script(text string) error {
 	x, ok := c.c.(driver.ExecerContext)
