@@ -232,13 +232,14 @@ func (e *execution) finish(st State) error {
 func (e *execution) submitLocked(b *Batch, done func(error)) {
 	now := time.Now()
 	b.Run, b.Epoch = e.rec.ID, e.rec.Epoch
-	b.Entries, b.Events = e.entries, e.events
+	// What b held before is room for the next batch.
+	b.Entries, e.entries = e.entries, b.Entries[:0]
+	b.Events, e.events = e.events, b.Events[:0]
 	b.Active = now.Sub(e.lastTick)
 	for i := range b.Entries {
 		b.Spent = b.Spent.Add(b.Entries[i].Spent)
 	}
 	e.lastTick = now
-	e.entries, e.events = nil, nil
 	e.journal.Commit(b, done)
 }
 
@@ -347,7 +348,7 @@ func newCommit(e *execution) *commit {
 			c.result <- err
 		}
 	}
-	c.b, c.exec = Batch{}, e
+	c.exec = e
 	return c
 }
 
@@ -355,7 +356,9 @@ func newCommit(e *execution) *commit {
 func (c *commit) wait() error {
 	err := <-c.result
 	pool := c.exec.commits
-	c.b, c.exec = Batch{}, nil
+	clear(c.b.Entries)
+	clear(c.b.Events)
+	c.b, c.exec = Batch{Entries: c.b.Entries[:0], Events: c.b.Events[:0]}, nil
 	pool.Put(c)
 	return err
 }

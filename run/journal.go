@@ -207,7 +207,8 @@ type Journal interface {
 	// run has no owner (it was released), fails with ErrFenced and changes
 	// nothing; it never disturbs other runs' batches. The events must go on
 	// from the run's last sequence without a gap. done may be called before
-	// Commit returns and must not block.
+	// Commit returns and must not block. After done the journal does not
+	// touch b or its slices any more: the caller uses them again.
 	Commit(b *Batch, done func(error))
 
 	// Renew extends the leases of the runs in held that owner still owns

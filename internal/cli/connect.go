@@ -64,7 +64,7 @@ const (
 // own opens the data directory and serves it to other commands.
 func (a *app) own(ctx context.Context) (*link, error) {
 	engine, err := dossier.Open(ctx, dossier.Options{
-		DataDir: a.config.DataDir, ConfigFile: a.Config, Set: a.flags(), Env: a.proc.Env, Log: a.log,
+		DataDir: a.config.DataDir, ConfigFile: a.Config, Set: a.flags(), Env: a.proc.Env, Log: a.log, Version: version(),
 	})
 	if err != nil {
 		return nil, err

@@ -1,4 +1,13 @@
 package cli
 
+import (
+	"errors"
+
+	"dossier/internal/datadir"
+)
+
 // owned says whether an error means that another process owns the directory.
-func owned(error) bool { return false }
+func owned(err error) bool {
+	var other *datadir.OwnedError
+	return errors.As(err, &other)
+}

@@ -77,8 +77,10 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return fail(errors.Join(err, c.close()))
 	}
+	// Opening a connection costs more than a read, so they are kept for a while.
 	s.reader.SetMaxOpenConns(8)
-	s.reader.SetMaxIdleConns(4)
+	s.reader.SetMaxIdleConns(8)
+	s.reader.SetConnMaxIdleTime(time.Minute)
 	s.writer = newWriter(c, abs, o.Now)
 	return s, nil
 }
