@@ -235,8 +235,7 @@ func (e *execution) outcome(err error) State {
 func failureOf(err error) *Failure {
 	f := faultFrom(err)
 	out := &Failure{Code: f.Code, Message: f.Message, Hint: f.Hint}
-	var se *StepError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*StepError](err); ok {
 		out.Code, out.Hint, out.Step = se.Fault.Code, se.Fault.Hint, se.Key
 	}
 	return out

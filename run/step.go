@@ -45,8 +45,7 @@ func (e *StepError) Unwrap() error { return e.Err }
 
 // FaultOf returns the recorded failure in err's chain.
 func FaultOf(err error) (Fault, bool) {
-	var se *StepError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*StepError](err); ok {
 		return se.Fault, true
 	}
 	return Fault{}, false

@@ -17,9 +17,12 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
+	xterm "golang.org/x/term"
 
 	"dossier/internal/config"
+	"dossier/internal/logs"
 	"dossier/lang"
+	"dossier/mode"
 )
 
 // Process is the world of a command.
@@ -36,6 +39,8 @@ type Process struct {
 	Interrupts <-chan os.Signal
 	// Terminate ends when the process is asked to stop: runs go on later.
 	Terminate context.Context
+	// Modes are added to those of the engine.
+	Modes []mode.Mode
 }
 
 // globals are the flags of every command.
@@ -72,8 +77,11 @@ type app struct {
 	ctx    context.Context
 	stdin  *bufio.Reader
 	unread chan line // a line that nobody waits for any more
+	editor *xterm.Terminal
 	log    *slog.Logger
 	logTo  *logFile
+	level  slog.LevelVar
+	redact *logs.Redactor
 
 	mu          sync.Mutex
 	interrupted func() // what Ctrl-C does now
@@ -109,6 +117,8 @@ func Main(p Process) (code int) {
 	if len(p.Args) == 0 {
 		p.Args = []string{"--help"}
 	}
+	a.openLog()
+	defer a.logTo.Close()
 	ctx, err := parser.Parse(p.Args)
 	if err != nil {
 		return a.fail(usage(err))
@@ -119,8 +129,6 @@ func Main(p Process) (code int) {
 	over := make(chan struct{})
 	defer close(over)
 	go a.listen(over)
-	a.openLog()
-	defer a.logTo.Close()
 	if err := ctx.Run(); err != nil {
 		return a.fail(err)
 	}
@@ -157,14 +165,15 @@ func (a *app) onInterrupt(do func()) (restore func()) {
 
 // usage turns a mistake in the arguments into an error with a hint.
 func usage(err error) error {
-	hint := "dossier --help"
+	hint, message := "dossier --help", err.Error()
 	var parse *kong.ParseError
 	if errors.As(err, &parse) {
 		if node := parse.Context.Selected(); node != nil {
-			hint = "dossier " + node.Path() + " --help"
+			hint = "dossier " + usagePath(node) + " --help"
+			message = suggest(message, node.Parent)
 		}
 	}
-	return &failure{code: exitUsage, message: err.Error(), hint: "`" + hint + "` shows what is possible"}
+	return &failure{code: exitUsage, message: message, hint: "`" + hint + "` shows what is possible"}
 }
 
 // settings loads the configuration once.
@@ -177,6 +186,7 @@ func (a *app) settings() (*config.Config, error) {
 		return nil, err
 	}
 	a.config = c
+	a.configureLog(c)
 	for _, note := range c.Notes() {
 		a.note("%s", note)
 	}

@@ -6,15 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"dossier/event"
+	"dossier/internal/logs"
 	"dossier/internal/server"
 	"dossier/internal/store"
 	"dossier/internal/term"
 	"dossier/lang"
+	"dossier/prompt"
 	"dossier/run"
 )
 
@@ -29,10 +33,11 @@ type follower struct {
 	watching bool
 
 	last    int64
-	open    map[string]event.ClarifyAsked
-	fault   *event.RunError
 	spent   bool // a budget was hit
 	message event.Message
+
+	mu     sync.Mutex         // held to change or read link's content and asking
+	asking context.CancelFunc // ends the question that the user is asked now
 }
 
 // errInterrupted is the cause of a context that Ctrl-C ended.
@@ -88,7 +93,6 @@ func writeFile(name string, data []byte) error {
 
 // run follows the run, through changes of the process that works on it.
 func (f *follower) run(ctx context.Context) error {
-	f.open = make(map[string]event.ClarifyAsked)
 	defer f.view.close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -134,24 +138,41 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 		case count == 1:
 			f.view.pause()
 			f.note("\nfinishing with what there is; Ctrl-C again cancels")
-			err = f.link.Finish(ctx, f.rec.ID)
+			err = f.current().Finish(ctx, f.rec.ID)
 		default:
 			f.view.pause()
 			f.note("\ncancelling")
-			err = f.link.Cancel(ctx, f.rec.ID)
+			err = f.current().Cancel(ctx, f.rec.ID)
 		}
 		if err != nil {
 			f.log.Error("interrupt", "run", f.rec.ID, "error", err)
 			leave(errInterrupted)
 		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.asking != nil {
+			f.asking()
+		}
 	}
+}
+
+// current is the backend of this moment, for another goroutine.
+func (f *follower) current() backend {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.link.backend
 }
 
 // takeOver finds the run again after its process went away and makes it go on.
 func (f *follower) takeOver(ctx context.Context) error {
-	if err := f.again(ctx, f.link); err != nil {
+	_ = f.link.close() // it is gone already
+	next, err := f.connect(ctx)
+	if err != nil {
 		return err
 	}
+	f.mu.Lock()
+	*f.link = *next
+	f.mu.Unlock()
 	rec, err := f.link.Get(ctx, f.rec.ID)
 	if err != nil {
 		return err
@@ -177,17 +198,10 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 		}
 		if ev.Seq > 0 {
 			f.last = ev.Seq
+			f.record(ev)
 		}
 		f.view.show(ev)
 		switch d := ev.Data.(type) {
-		case event.ClarifyAsked:
-			f.open[d.ID] = d
-		case event.ClarifyAnswered:
-			delete(f.open, d.ID)
-		case event.RunError:
-			if d.Fatal {
-				f.fault = &d
-			}
 		case event.BudgetWarning:
 			f.spent = f.spent || d.Hit
 		case event.Message:
@@ -199,8 +213,6 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 				continue
 			}
 			switch run.Status(d.Status) {
-			case run.Running:
-				f.fault = nil
 			case run.Waiting:
 				if end := f.answer(ctx); end != nil {
 					return end, nil
@@ -213,6 +225,23 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 		}
 	}
 	return nil, nil
+}
+
+// record writes an event to the log file, with the kind as its step.
+func (f *follower) record(ev event.Event) {
+	if !f.log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	const most = 2000
+	raw, err := event.EncodeData(ev.Data)
+	if err != nil {
+		return
+	}
+	text := string(raw)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	logs.WithStep(f.log, string(ev.Kind())).Info(text, "run", ev.Run, "seq", ev.Seq, "agent", ev.Agent)
 }
 
 // answer gets the answers that the run waits for from the user. Without a user
@@ -238,8 +267,16 @@ func (f *follower) answer(ctx context.Context) *ending {
 		f.note("to answer: dossier runs answer %s TEXT", f.rec.ID)
 		return &ending{exitWith(exitNotEnough)}
 	}
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	f.mu.Lock()
+	f.asking = stop
+	f.mu.Unlock()
 	for _, ask := range detail.Asks {
-		text, err := f.prompt(ctx, ask.Question)
+		text, err := f.prompt(asking, ask.Question)
+		if err != nil && asking.Err() != nil && ctx.Err() == nil {
+			return nil // the run was told to finish instead
+		}
 		if err != nil {
 			return &ending{err}
 		}
@@ -276,7 +313,7 @@ func (f *follower) failed(rec run.Record) error {
 	}
 	out := explain(&server.Problem{Code: rec.Failure.Code, Message: rec.Failure.Message, Hint: rec.Failure.Hint})
 	resume := "dossier runs resume " + rec.ID
-	if rec.Failure.Code == "not_configured" {
+	if rec.Failure.Code == prompt.CodeNoModel {
 		f.view.pause()
 		fmt.Fprintf(f.proc.Stderr, "%s\n\n%s\n\n%s\n\n%s\n",
 			lang.Text(f.lang, "no-model.title"), lang.Text(f.lang, "no-model.can"), lang.Text(f.lang, "no-model.connect"),
@@ -285,10 +322,7 @@ func (f *follower) failed(rec run.Record) error {
 	}
 	out.hint = strings.ReplaceAll(out.hint, "runs resume ID", "runs resume "+rec.ID)
 	if !strings.Contains(out.hint, resume) {
-		if out.hint != "" {
-			out.hint += "; "
-		}
-		out.hint += "then `" + resume + "` goes on where it stopped"
+		out.hint = strings.TrimPrefix(out.hint+"; `"+resume+"` goes on where it stopped", "; ")
 	}
 	return out
 }

@@ -234,7 +234,7 @@ func (v *textView) status(ev event.Event, d event.RunStatus) string {
 		}
 		return "run " + ev.Run
 	case run.Done:
-		text := lang.Text(v.lang, "status.done") + " · " + ev.Time.Sub(v.began).Round(100*time.Millisecond).String()
+		text := lang.Text(v.lang, "status.done") + " · " + took(ev.Time.Sub(v.began))
 		if v.tokens > 0 {
 			text += fmt.Sprintf(" · %d tokens", v.tokens)
 		}
@@ -248,6 +248,14 @@ func (v *textView) status(ev event.Event, d event.RunStatus) string {
 		return lang.Text(v.lang, "status.paused")
 	}
 	return ""
+}
+
+// took is a duration as a person reads it.
+func took(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
 }
 
 // amount is a number of a budget with its unit.
