@@ -115,15 +115,12 @@ func active(ctx context.Context, o options) (result, error) {
 		for i := range o.sessions {
 			wg.Go(func() { errs[i] = call(i) })
 		}
-		for {
-			n, err := served(ctx, o.url)
-			if err != nil {
+		look := time.NewTicker(5 * time.Millisecond)
+		defer look.Stop()
+		for n := first; n-first < o.sessions; <-look.C {
+			if n, err = served(ctx, o.url); err != nil {
 				return err
 			}
-			if n-first == o.sessions {
-				break
-			}
-			time.Sleep(5 * time.Millisecond)
 		}
 		began := time.Now()
 		r.per(o.sessions, before, held())
