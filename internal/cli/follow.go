@@ -36,8 +36,9 @@ type follower struct {
 	spent   bool // a budget was hit
 	message event.Message
 
-	mu     sync.Mutex         // held to change or read link's content and asking
+	mu     sync.Mutex         // guards link's content and what follows
 	asking context.CancelFunc // ends the question that the user is asked now
+	stops  int                // how often the user pressed Ctrl-C
 }
 
 // errInterrupted is the cause of a context that Ctrl-C ended.
@@ -127,9 +128,11 @@ func (f *follower) left() {
 
 // interrupted returns what Ctrl-C does: finish, then cancel, then leave.
 func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFunc) func() {
-	count := 0
 	return func() {
-		count++
+		f.mu.Lock()
+		f.stops++
+		count := f.stops
+		f.mu.Unlock()
 		var err error
 		switch {
 		case f.watching || count > 2:
@@ -320,6 +323,11 @@ func (f *follower) failed(rec run.Record) error {
 			lang.Text(f.lang, "run.resume", "command", resume))
 		return exitWith(exitProvider)
 	}
+	f.mu.Lock()
+	if f.stops > 0 { // there was nothing to finish with
+		out.code = exitCancelled
+	}
+	f.mu.Unlock()
 	out.hint = strings.ReplaceAll(out.hint, "runs resume ID", "runs resume "+rec.ID)
 	if !strings.Contains(out.hint, resume) {
 		out.hint = strings.TrimPrefix(out.hint+"; `"+resume+"` goes on where it stopped", "; ")
