@@ -150,7 +150,7 @@ func (a *app) start(ctx context.Context, l *link, req dossier.Request) (run.Reco
 
 // question returns what was asked and what was piped in with it.
 func (a *app) question(words string) (question, material string, err error) {
-	_, terminal := a.proc.Terminal(a.proc.Stdin)
+	_, terminal := a.terminal(a.proc.Stdin)
 	fromInput := words == "-" || words == ""
 	if terminal && !fromInput {
 		return words, "", nil

@@ -149,7 +149,7 @@ func (a *app) readMessage(ctx context.Context) (string, error) {
 			io.Writer
 		}{in, a.proc.Stderr}, "> ")
 	}
-	if width, ok := a.proc.Terminal(a.proc.Stderr); ok {
+	if width, ok := a.terminal(a.proc.Stderr); ok {
 		_ = a.editor.SetSize(width, 24) // only the width matters
 	}
 	return a.editor.ReadLine()

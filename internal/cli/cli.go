@@ -104,6 +104,8 @@ func Main(p Process) (code int) {
 		}
 	}()
 	var g grammar
+	out := &checked{to: p.Stdout}
+	p.Stdout = out
 	a := &app{globals: &g.globals, proc: p}
 	parser, err := kong.New(&g,
 		kong.Name("dossier"), kong.Description(description),
@@ -118,7 +120,7 @@ func Main(p Process) (code int) {
 		p.Args = []string{"--help"}
 	}
 	a.openLog()
-	defer a.logTo.Close()
+	defer func() { _ = a.logTo.Close() }()
 	ctx, err := parser.Parse(p.Args)
 	if err != nil {
 		return a.fail(usage(err))
@@ -132,7 +134,33 @@ func Main(p Process) (code int) {
 	if err := ctx.Run(); err != nil {
 		return a.fail(err)
 	}
+	if out.err != nil {
+		return a.fail(&failure{code: exitFailure, message: "writing the output: " + out.err.Error(), hint: "the run is kept: `dossier runs show last` prints it"})
+	}
 	return exitOK
+}
+
+// checked remembers that something could not be written, so that nobody takes
+// half an answer for a whole one.
+type checked struct {
+	to  io.Writer
+	err error
+}
+
+func (c *checked) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// terminal says whether a stream is a terminal, and how wide.
+func (a *app) terminal(stream any) (width int, ok bool) {
+	if c, isOut := stream.(*checked); isOut {
+		stream = c.to
+	}
+	return a.proc.Terminal(stream)
 }
 
 // listen hands each Ctrl-C to whoever takes it now.
@@ -250,7 +278,7 @@ func (a *app) interactive() bool {
 	if a.NoInput || a.JSON {
 		return false
 	}
-	_, in := a.proc.Terminal(a.proc.Stdin)
-	_, out := a.proc.Terminal(a.proc.Stderr)
+	_, in := a.terminal(a.proc.Stdin)
+	_, out := a.terminal(a.proc.Stderr)
 	return in && out
 }

@@ -49,7 +49,7 @@ func (a *app) newView(out io.Writer, code lang.Code, echo bool) view {
 	if a.JSON {
 		return jsonView{a.proc.Stdout}
 	}
-	_, live := a.proc.Terminal(out)
+	_, live := a.terminal(out)
 	return &textView{out: out, live: live, board: a.newBoard(), lang: code, verbose: a.Verbose, echo: echo}
 }
 

@@ -112,7 +112,7 @@ func (c runsList) print(a *app, list []run.Record) error {
 		return nil
 	}
 	width := 100
-	if w, ok := a.proc.Terminal(a.proc.Stdout); ok {
+	if w, ok := a.terminal(a.proc.Stdout); ok {
 		width = w
 	}
 	var b strings.Builder
