@@ -12,6 +12,7 @@ import (
 	"dossier"
 	"dossier/event"
 	"dossier/internal/server"
+	"dossier/internal/store"
 	"dossier/mode"
 	"dossier/run"
 )
@@ -187,6 +188,25 @@ var operations = []struct {
 		log, err := b.Log(b.t.Context(), rec.ID, 0)
 		out = append(out, describe(err), log[len(log)-2].Data.(event.Message).Text)
 		return append(out, describe(b.Answer(b.t.Context(), rec.ID, "", "third")))
+	}},
+	{"two answers at once", func(b *bench) []string {
+		rec := b.start("ask")
+		b.until(rec.ID, run.Waiting)
+		errs := make(chan error, 2)
+		for _, text := range []string{"first", "second"} {
+			go func() { errs <- b.Answer(b.t.Context(), rec.ID, "", text) }()
+		}
+		accepted, refused := 0, 0
+		for range cap(errs) {
+			switch err := <-errs; {
+			case err == nil:
+				accepted++
+			case errors.Is(err, store.ErrAnswered), errors.Is(err, store.ErrNotWaiting):
+				refused++
+			}
+		}
+		b.until(rec.ID, run.Done)
+		return []string{fmt.Sprint(accepted, " accepted, ", refused, " refused")}
 	}},
 	{"a run that fails, and again", func(b *bench) []string {
 		rec := b.start("fail")
