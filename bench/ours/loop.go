@@ -60,7 +60,11 @@ func open(o options, program kernel.Func) (*bench, error) {
 	}
 	model := llm.Model(client)
 	if o.governor {
-		model = llm.NewGovernor(llm.GovernorConfig{Endpoint: "mock"}).Wrap(model)
+		cfg := llm.GovernorConfig{Endpoint: "mock"}
+		if o.mode == "active" {
+			cfg.StartConcurrency = o.sessions // all of them are to wait for the model, none for its turn
+		}
+		model = llm.NewGovernor(cfg).Wrap(model)
 	}
 	name := fmt.Sprintf("mock;turns=%d;tokens=%d", o.steps-1, o.tokens)
 	if o.mode == "conc" || o.mode == "active" {
@@ -109,7 +113,7 @@ func (b *bench) shut() error {
 
 // session carries out one run from its creation to its answer.
 func (b *bench) session(ctx context.Context, id string) error {
-	if err := b.store.Create(ctx, kernel.Record{ID: id, Session: id, Mode: "bench", Title: prompt}, nil, nil); err != nil {
+	if err := b.create(ctx, id); err != nil {
 		return err
 	}
 	status, err := b.exec.Execute(ctx, id)
@@ -126,6 +130,14 @@ func (b *bench) session(ctx context.Context, id string) error {
 	return nil
 }
 
+// create is a function of its own because a run's record is large, and what is
+// in the frame of session is on the stack of every run.
+//
+//go:noinline
+func (b *bench) create(ctx context.Context, id string) error {
+	return b.store.Create(ctx, kernel.Record{ID: id, Session: id, Mode: "bench", Title: prompt}, nil, nil)
+}
+
 // forget removes a run, so that the memory store does not grow with the
 // length of the measurement.
 func (b *bench) forget(ctx context.Context, id string) error { return b.store.Delete(ctx, id) }
@@ -133,11 +145,10 @@ func (b *bench) forget(ctx context.Context, id string) error { return b.store.De
 // loop is the code of a run: each call of the model is a step, and what the
 // model wants done is done between them.
 func (b *bench) loop(ctx context.Context, s *kernel.Scope) error {
-	if err := s.Emit(event.Message{Role: "user", Text: prompt}); err != nil {
+	if err := say(s, "user", prompt); err != nil {
 		return err
 	}
-	messages := make([]llm.Message, 0, 2+2*len(b.steps))
-	messages = append(messages, llm.Message{Role: llm.RoleSystem, Content: system}, llm.Message{Role: llm.RoleUser, Content: prompt})
+	messages := opening(len(b.steps))
 	for _, name := range b.steps {
 		reply, err := kernel.Step(ctx, s, name, func(ctx context.Context, s *kernel.Scope) (llm.Message, error) {
 			return b.call(ctx, s, messages)
@@ -146,23 +157,29 @@ func (b *bench) loop(ctx context.Context, s *kernel.Scope) error {
 			return err
 		}
 		if len(reply.ToolCalls) == 0 {
-			b.answers.Store(s.Record().ID, reply.Content)
-			return s.Emit(event.Message{Role: "assistant", Text: reply.Content})
+			return b.answer(s, reply.Content)
 		}
-		call := reply.ToolCalls[0]
-		sum, err := add(call)
+		sum, err := add(&reply.ToolCalls[0])
 		if err != nil {
 			return err
 		}
-		messages = append(messages, reply, llm.Message{Role: llm.RoleTool, ToolCallID: call.ID, Content: sum})
+		messages = append(messages, reply, sum)
 	}
 	return errors.New("too many steps")
 }
 
+// opening is the conversation before its first step, with room for the others.
+func opening(steps int) []llm.Message {
+	messages := make([]llm.Message, 2, 2+2*steps)
+	messages[0].Role, messages[0].Content = llm.RoleSystem, system
+	messages[1].Role, messages[1].Content = llm.RoleUser, prompt
+	return messages
+}
+
 // call makes one call of the model and charges for it.
-func (b *bench) call(ctx context.Context, s *kernel.Scope, messages []llm.Message) (llm.Message, error) {
+func (b *bench) call(ctx context.Context, s *kernel.Scope, messages []llm.Message) (reply llm.Message, err error) {
 	if err := s.Budget().Check(); err != nil {
-		return llm.Message{}, err
+		return reply, err
 	}
 	var sink func(llm.Chunk)
 	if b.stream {
@@ -174,21 +191,34 @@ func (b *bench) call(ctx context.Context, s *kernel.Scope, messages []llm.Messag
 	}
 	resp, err := b.model.Stream(ctx, &llm.Request{Messages: messages, Tools: tools}, sink)
 	if err != nil {
-		return llm.Message{}, err
+		return reply, err
 	}
-	u := resp.Usage
+	return resp.Message, charge(s, resp)
+}
+
+func charge(s *kernel.Scope, resp *llm.Response) error {
+	u := &resp.Usage
 	s.Charge(kernel.Spent{Calls: 1, InputTokens: u.Input, OutputTokens: u.Output, Cost: u.Cost})
-	return resp.Message, s.Emit(event.Usage{Role: "researcher", Model: resp.Model, Input: u.Input, Output: u.Output})
+	return s.Emit(event.Usage{Role: "researcher", Model: resp.Model, Input: u.Input, Output: u.Output})
+}
+
+func say(s *kernel.Scope, role, text string) error {
+	return s.Emit(event.Message{Role: role, Text: text})
+}
+
+func (b *bench) answer(s *kernel.Scope, text string) error {
+	b.answers.Store(s.Record().ID, text)
+	return say(s, "assistant", text)
 }
 
 // add is the tool.
-func add(call llm.ToolCall) (string, error) {
+func add(call *llm.ToolCall) (llm.Message, error) {
 	if call.Name != "add" {
-		return "", fmt.Errorf("there is no tool %q", call.Name)
+		return llm.Message{}, fmt.Errorf("there is no tool %q", call.Name)
 	}
 	var in struct{ A, B int }
 	if err := json.Unmarshal([]byte(call.Arguments), &in); err != nil {
-		return "", fmt.Errorf("arguments of %s: %w", call.Name, err)
+		return llm.Message{}, fmt.Errorf("arguments of %s: %w", call.Name, err)
 	}
-	return `{"sum":` + strconv.Itoa(in.A+in.B) + `}`, nil
+	return llm.Message{Role: llm.RoleTool, ToolCallID: call.ID, Content: `{"sum":` + strconv.Itoa(in.A+in.B) + `}`}, nil
 }

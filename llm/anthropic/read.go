@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -177,9 +178,9 @@ func (a *assembly) finish(b *block) {
 }
 
 func (a *assembly) find(index int) *block {
-	for i := len(a.blocks) - 1; i >= 0; i-- {
-		if a.blocks[i].index == index {
-			return a.blocks[i]
+	for _, b := range slices.Backward(a.blocks) {
+		if b.index == index {
+			return b
 		}
 	}
 	return nil

@@ -19,8 +19,7 @@ var errReadOnly = errors.New("it can only be read")
 // code returns SQLite's primary result code, and 0 when the error is not one
 // of SQLite's.
 func code(err error) int {
-	var e *driver.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff
 	}
 	return 0

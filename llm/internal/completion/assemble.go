@@ -3,6 +3,7 @@ package completion
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -168,20 +169,21 @@ func (a *assembly) find(d *callDelta) int {
 		id = jsontext.Text(d.id)
 	}
 	at := -1
-	if d.indexed {
-		for i := len(a.calls) - 1; i >= 0; i-- {
-			if a.calls[i].indexed && a.calls[i].index == d.index {
+	switch {
+	case d.indexed:
+		for i, c := range slices.Backward(a.calls) {
+			if c.indexed && c.index == d.index {
 				at = i
 				break
 			}
 		}
-	} else if id != "" {
+	case id != "":
 		for i, c := range a.calls {
 			if c.theirs == id {
 				at = i
 			}
 		}
-	} else {
+	default:
 		at = len(a.calls) - 1
 	}
 	if at < 0 {
