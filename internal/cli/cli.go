@@ -13,7 +13,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/alecthomas/kong"
@@ -194,8 +197,7 @@ func (a *app) onInterrupt(do func()) (restore func()) {
 // usage turns a mistake in the arguments into an error with a hint.
 func usage(err error) error {
 	hint, message := "dossier --help", err.Error()
-	var parse *kong.ParseError
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok {
 		if node := parse.Context.Selected(); node != nil {
 			hint = "dossier " + usagePath(node) + " --help"
 			message = suggest(message, node.Parent)
@@ -216,7 +218,7 @@ func (a *app) settings() (*config.Config, error) {
 	a.config = c
 	a.configureLog(c)
 	for _, note := range c.Notes() {
-		a.note("%s", note)
+		a.notef("%s", note)
 	}
 	return c, nil
 }
@@ -224,9 +226,7 @@ func (a *app) settings() (*config.Config, error) {
 // flags are the settings that the command line gives.
 func (a *app) flags() map[string]string {
 	flags := make(map[string]string, len(a.Set)+3)
-	for k, v := range a.Set {
-		flags[k] = v
-	}
+	maps.Copy(flags, a.Set)
 	for name, v := range map[string]string{"model": a.Model, "lang": a.Lang, "data-dir": a.Data} {
 		if v != "" {
 			flags[name] = v
@@ -258,16 +258,16 @@ func (a *app) languageOf(text string) lang.Code {
 }
 
 func getenv(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if len(env[i]) > len(name) && env[i][len(name)] == '=' && env[i][:len(name)] == name {
-			return env[i][len(name)+1:]
+	for _, entry := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
 		}
 	}
 	return ""
 }
 
-// note tells the user something on standard error unless -q is given.
-func (a *app) note(format string, args ...any) {
+// notef tells the user something on standard error unless -q is given.
+func (a *app) notef(format string, args ...any) {
 	if !a.Quiet {
 		fmt.Fprintf(a.proc.Stderr, format+"\n", args...)
 	}

@@ -70,7 +70,7 @@ func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Cod
 		if werr := writeFile(file, answer.Bytes()); werr != nil {
 			return &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
 		}
-		a.note("written to %s", file)
+		a.notef("written to %s", file)
 	}
 	return err
 }
@@ -122,7 +122,7 @@ func (f *follower) run(ctx context.Context) error {
 // left tells how to come back to a run.
 func (f *follower) left() {
 	if !f.watching {
-		f.note("the run goes on later: dossier runs resume %s", f.rec.ID)
+		f.notef("the run goes on later: dossier runs resume %s", f.rec.ID)
 	}
 }
 
@@ -140,11 +140,11 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 			return
 		case count == 1:
 			f.view.pause()
-			f.note("\nfinishing with what there is; Ctrl-C again cancels")
+			f.notef("\nfinishing with what there is; Ctrl-C again cancels")
 			err = f.current().Finish(ctx, f.rec.ID)
 		default:
 			f.view.pause()
-			f.note("\ncancelling")
+			f.notef("\ncancelling")
 			err = f.current().Cancel(ctx, f.rec.ID)
 		}
 		if err != nil {
@@ -222,7 +222,7 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 				}
 			case run.Paused:
 				f.view.pause()
-				f.note("to go on: dossier runs resume %s", f.rec.ID)
+				f.notef("to go on: dossier runs resume %s", f.rec.ID)
 				return &ending{exitWith(exitNotEnough)}, nil
 			}
 		}
@@ -261,13 +261,13 @@ func (f *follower) answer(ctx context.Context) *ending {
 	if !f.interactive() {
 		for _, ask := range detail.Asks {
 			for _, q := range ask.Questions {
-				f.note("the run asks: %s", term.Line(q))
+				f.notef("the run asks: %s", term.Line(q))
 			}
 			if len(ask.Options) > 0 {
-				f.note("  possible answers: %s", term.Line(strings.Join(ask.Options, ", ")))
+				f.notef("  possible answers: %s", term.Line(strings.Join(ask.Options, ", ")))
 			}
 		}
-		f.note("to answer: dossier runs answer %s TEXT", f.rec.ID)
+		f.notef("to answer: dossier runs answer %s TEXT", f.rec.ID)
 		return &ending{exitWith(exitNotEnough)}
 	}
 	asking, stop := context.WithCancel(ctx)

@@ -348,7 +348,7 @@ func TestConformance(t *testing.T) {
 // difference is the first place where two texts part.
 func difference(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := 0; i < min(len(w), len(g)); i++ {
+	for i := range min(len(w), len(g)) {
 		if w[i] != g[i] {
 			return fmt.Sprintf("line %d\nwant %s\ngot  %s", i+1, w[i], g[i])
 		}
