@@ -21,10 +21,10 @@ type place struct {
 // execution is a run while a worker is on it, or while it is replayed.
 type execution struct {
 	rec     Record
-	journal Journal           // nil in a replay
-	publish func(event.Event) // never nil
-	dirty   func(*execution)  // tells the flusher that something is buffered
-	commits *sync.Pool        // of *commit
+	journal Journal          // nil in a replay
+	outlet  outlet           // of events
+	dirty   func(*execution) // tells the flusher that something is buffered
+	commits *sync.Pool       // of *commit
 	cancel  context.CancelCauseFunc
 	ctx     context.Context
 
@@ -203,6 +203,10 @@ func (e *execution) flush() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.flagged = false
+	e.flushLocked()
+}
+
+func (e *execution) flushLocked() {
 	if len(e.entries) == 0 && len(e.events) == 0 || e.broken.Load() != nil {
 		return
 	}
@@ -210,10 +214,19 @@ func (e *execution) flush() {
 	e.submitLocked(b, func(err error) {
 		if err != nil {
 			_ = e.breakWith(err)
-			return
 		}
-		e.publishAll(b.Events)
+		e.outlet.settle(b.Events, err)
 	})
+}
+
+// pass hands a transient event out, behind what was emitted before it.
+func (e *execution) pass(agent string, data event.Data) {
+	e.mu.Lock()
+	if len(e.events) > 0 {
+		e.flushLocked()
+	}
+	e.mu.Unlock()
+	e.outlet.pass(event.Event{Run: e.rec.ID, Session: e.rec.Session, Time: time.Now(), Agent: agent, Data: data})
 }
 
 // finish commits the run's last batch of this execution and waits.
@@ -240,13 +253,10 @@ func (e *execution) submitLocked(b *Batch, done func(error)) {
 		b.Spent = b.Spent.Add(b.Entries[i].Spent)
 	}
 	e.lastTick = now
-	e.journal.Commit(b, done)
-}
-
-func (e *execution) publishAll(events []PlacedEvent) {
-	for i := range events {
-		e.publish(events[i].Event)
+	if len(b.Events) > 0 {
+		e.outlet.expect()
 	}
+	e.journal.Commit(b, done)
 }
 
 // steer returns the steering that arrived since the last call, as recorded.
@@ -342,9 +352,7 @@ func newCommit(e *execution) *commit {
 	if c == nil {
 		c = &commit{result: make(chan error, 1)}
 		c.done = func(err error) {
-			if err == nil {
-				c.exec.publishAll(c.b.Events)
-			}
+			c.exec.outlet.settle(c.b.Events, err)
 			c.result <- err
 		}
 	}

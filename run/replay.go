@@ -23,7 +23,7 @@ func Replay(ctx context.Context, h *History, log []PlacedEvent, fn Func, limits 
 	}
 	e := newExecution(ctx, h, limits)
 	defer e.cancel(nil)
-	e.publish = func(event.Event) {}
+	e.outlet.publish = func(event.Event) {}
 	e.replay = &replay{log: make(map[string]event.Event, len(log)), made: make(map[string]event.Data)}
 	for _, p := range log {
 		e.replay.log[p.Place] = p.Event
