@@ -130,10 +130,11 @@ func active(ctx context.Context, o options) (result, error) {
 		r.per(o.sessions, before, held())
 		early := ended.Load()
 		wg.Wait()
+		err = errors.Join(errs...)
 		if early > 0 {
-			errs = append(errs, fmt.Errorf("%d runs ended before memory was measured: raise -lat", early))
+			err = errors.Join(err, fmt.Errorf("%d runs ended before memory was measured: raise -lat", early))
 		}
-		return errors.Join(errs...)
+		return err
 	})
 	if err != nil {
 		return result{}, err
