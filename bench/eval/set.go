@@ -23,8 +23,10 @@ var sets = []Set{
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
 	{"langid_*", runLanguages},
+	{"ssrf_payloads", runSSRF},
 	{"stream_fantasy_cassettes", runStreamCassettes},
 	{"stream_vercel", runStreamVercel},
+	{"url_wpt", runWPT},
 }
 
 // setFor returns the set that serves a folder, or nil.
