@@ -53,6 +53,14 @@ func (f *facts) date(u *url.URL, lang string) string {
 		if d := pathDate(u.Path); d != "" {
 			return d
 		}
+		if d := parseDate(u.Path, false); d != "" {
+			return d
+		}
+	}
+	for _, s := range f.loose {
+		if d := try(s); d != "" {
+			return d
+		}
 	}
 	for _, n := range []string{"article:modified_time", "og:updated_time", "lastmod", "last-modified", "dcterms.modified", "datemodified", "revised"} {
 		if d := try(f.meta[n]); d != "" {

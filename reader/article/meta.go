@@ -26,6 +26,7 @@ type facts struct {
 	authors  []string // from itemprop and rel
 	dates    []string // from itemprop
 	dateText []string // what elements named after a date say
+	loose    []string // short texts with a number in them that follow the headline
 }
 
 // timed is a time element: its machine-readable value and its text.
@@ -38,7 +39,7 @@ type timed struct {
 // ReadMeta collects what the page at an address says about itself.
 func ReadMeta(doc *html.Node, address string) Meta {
 	f := &facts{meta: map[string]string{}}
-	f.collect(doc, false, 0)
+	f.collect(doc, false)
 	u, _ := url.Parse(address)
 	m := Meta{
 		Lang:        f.language(),
@@ -61,7 +62,13 @@ func (f *facts) first(names ...string) string {
 	return ""
 }
 
-func (f *facts) collect(n *html.Node, weak bool, depth int) {
+// maxLoose bounds how many short texts are looked at for a date.
+const maxLoose = 60
+
+func (f *facts) collect(n *html.Node, weak bool) {
+	if n.Type == html.TextNode && len(f.h1) > 0 && !weak && len(f.loose) < maxLoose && len(n.Data) < 120 && strings.ContainsAny(n.Data, "0123456789") {
+		f.loose = append(f.loose, clean(n.Data))
+	}
 	if n.Type == html.ElementNode {
 		switch n.DataAtom {
 		case atom.Meta:
@@ -138,7 +145,7 @@ func (f *facts) collect(n *html.Node, weak bool, depth int) {
 		}
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		f.collect(c, weak, depth+1)
+		f.collect(c, weak)
 	}
 }
 
