@@ -22,9 +22,37 @@ func (b *builder) readHTML(d *Document) error {
 	meta := article.ReadMeta(doc, d.URL)
 	b.page.Title, b.page.Author, b.page.Date, b.page.Site = meta.Title, meta.Author, meta.Date, meta.Site
 	b.page.Lang = baseLang(meta.Lang)
-	blocks := article.Content(doc, &meta)
-	b.markup(blocks, base(doc, d.URL))
+	at := base(doc, d.URL)
+	b.markup(article.Content(doc, &meta), at)
+	if b.text.Len() == 0 {
+		b.warn("no main content was found: all text was taken")
+		b.markup(article.All(doc), at)
+	}
+	b.page.Scripted = b.text.Len() < fewWords && scripted(doc)
 	return nil
+}
+
+// fewWords is the length of a text that a page made by scripts may have
+// without them.
+const fewWords = 300
+
+// scripted says that a page is an empty frame with scripts that fill it.
+func scripted(doc *html.Node) bool {
+	scripts := 0
+	for n := range doc.Descendants() {
+		switch n.DataAtom {
+		case atom.Script:
+			scripts++
+		case atom.Div:
+			switch attr(n, "id") {
+			case "root", "app", "__next", "__nuxt", "react-root", "svelte", "app-root":
+				if n.FirstChild == nil || n.FirstChild == n.LastChild {
+					return true
+				}
+			}
+		}
+	}
+	return scripts >= 5
 }
 
 // looseText is the text between the tags.

@@ -42,6 +42,9 @@ type Page struct {
 	Markdown string   `json:"markdown"`
 	Blocks   []Block  `json:"blocks,omitempty"` // in the order of Text, not overlapping
 	Warnings []string `json:"warnings,omitempty"`
+	// Scripted says that the page has hardly any text and scripts that would
+	// make some: who can, renders it in a browser and reads the result.
+	Scripted bool `json:"scripted,omitempty"`
 }
 
 // Kind is what a block is.

@@ -101,6 +101,18 @@ paragraph What the engineers found: A new bridge costs forty million, and the co
 	}
 }
 
+func TestNoArticle(t *testing.T) {
+	r := newReader(t, Config{Workers: 1})
+	p, err := r.Read(t.Context(), Document{Body: []byte(`<html><body><nav><a href="/a">First link</a> <a href="/b">Second link</a></nav></body></html>`)})
+	if err != nil || p.Text != "First link Second link" || len(p.Warnings) != 1 || p.Scripted {
+		t.Errorf("%+v, %v", p, err)
+	}
+	p, err = r.Read(t.Context(), Document{Body: []byte(`<html><body><noscript>Enable JavaScript</noscript><p>Loading the page …</p><div id="root"></div><script src="a.js"></script></body></html>`)})
+	if err != nil || !p.Scripted {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 const (
 	ruText = `<p>Городской совет в понедельник решил закрыть старый мост: инженеры нашли трещины в двух опорах.</p><p>Движение с 1990 года выросло втрое, говорится в отчёте, а нагрузку с тех пор никто не измерял.</p>`
 	zhText = `<p>市议会星期一决定关闭这座旧桥，因为工程师在两根桥墩上发现了裂缝。交通量自1990年以来增加了两倍。</p><p>报告说，从那以后没有人重新测量过桥的负荷，新桥需要四千万元，而市政府只有一千万元。</p>`

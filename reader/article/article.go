@@ -33,11 +33,11 @@ func Content(root *html.Node, meta *Meta) []Block {
 	}
 	t.mark()
 	t.score()
-	if known := t.match(meta.Body); known {
+	if t.match(meta.Body) {
 		return t.kept()
 	}
 	best := t.best()
-	if t.clean(best, meta) < scanty {
+	if t.elems[best].sum <= 0 || t.clean(best, meta) < scanty {
 		t.fallback(meta)
 	}
 	return t.kept()
@@ -100,7 +100,7 @@ func (t *tree) mark() {
 		}
 		limit := 0.35
 		if e.words&foreign != 0 {
-			limit = 0.75
+			limit = 0.9
 			if e.words&content != 0 {
 				limit = 0.5
 			}
@@ -174,32 +174,51 @@ func (t *tree) best() int {
 			best = i
 		}
 	}
-	// A part that a site itself calls the article's text wins over what
-	// stands around it if most is in it.
+	if b := t.named(best); b >= 0 {
+		best = b
+	}
+	// Inside, a part that has nearly all of it is nearer to the truth.
 	top := t.elems[best].sum
-	choice, most := -1, 0.0
-	for i := best; i < t.elems[best].end; i++ {
+	choice, most, named := best, top, t.elems[best].words&body != 0
+	for i := best + 1; i < t.elems[best].end; i++ {
 		e := &t.elems[i]
 		if e.junk {
 			continue
 		}
-		need := 0.0
+		need, keep := 0.9, 0.75
+		tagged := e.node.DataAtom == atom.Article || e.node.DataAtom == atom.Main
 		switch {
-		case e.words&body != 0:
-			need = 0.35
-		case e.node.DataAtom == atom.Article, e.node.DataAtom == atom.Main:
+		case tagged:
 			need = 0.75
-		default:
-			need = 0.9
+		case e.words&body != 0:
+			need = 0.6
+		case named:
+			keep = 1 // what a site named is only left for something as good
 		}
-		if e.sum >= need*top && (choice < 0 || e.sum >= 0.75*most) {
-			choice, most = i, e.sum
+		if e.sum >= need*top && e.sum >= keep*most {
+			choice, most, named = i, e.sum, tagged || named
 		}
 	}
-	if choice >= 0 {
-		return choice
+	return choice
+}
+
+// named returns the one element below root that the site itself calls the
+// article's text and that has a fair part of the points, or -1: of several
+// none is the whole.
+func (t *tree) named(root int) int {
+	found, top := -1, t.elems[root].sum
+	for i := root; i < t.elems[root].end; {
+		e := &t.elems[i]
+		if e.junk || e.words&body == 0 || e.sum < 0.35*top {
+			i++
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found, i = i, e.end
 	}
-	return best
+	return found
 }
 
 // scanty is the weight of a text that is too short to be believed when the
@@ -224,7 +243,7 @@ func (t *tree) fallback(meta *Meta) {
 			plain[e] += b.weight
 		}
 	}
-	if total < 2*found {
+	if total == 0 || total < 2*found {
 		return
 	}
 	choice := 0
@@ -243,16 +262,9 @@ func (t *tree) fallback(meta *Meta) {
 func (t *tree) clean(root int, meta *Meta) int {
 	r := &t.elems[root]
 	drop := make([]bool, len(t.elems))
-	for i := root; i < r.end; i++ {
+	for i := root + 1; i < r.end; i++ {
 		e := &t.elems[i]
-		if i > root && (drop[e.parent] && e.parent >= root) {
-			drop[i] = true
-			continue
-		}
-		if i == root {
-			continue
-		}
-		drop[i] = e.junk || t.linky(e)
+		drop[i] = drop[e.parent] || e.junk || linky(e)
 	}
 	title := fold(meta.Title)
 	for i := r.first; i < r.last; i++ {
@@ -274,21 +286,18 @@ func (t *tree) clean(root int, meta *Meta) int {
 }
 
 // linky says that an element is a list of links.
-func (t *tree) linky(e *elem) bool {
-	switch e.node.DataAtom {
-	case atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Table, atom.P, atom.Dl, atom.Li:
-	default:
-		return false
-	}
+func linky(e *elem) bool {
 	if e.text == 0 {
 		return false
 	}
 	density := float64(e.links) / float64(e.text)
 	switch e.node.DataAtom {
-	case atom.P, atom.Li:
-		return density > 0.8 && e.text < 200 && e.node.DataAtom == atom.P
+	case atom.P:
+		return density > 0.8 && e.text < 200
+	case atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Table, atom.Dl:
+		return density > 0.6
 	}
-	return density > 0.6
+	return false
 }
 
 // trim drops headings with nothing under them.

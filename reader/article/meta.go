@@ -10,9 +10,9 @@ import (
 
 // Meta is what a page says about itself.
 type Meta struct {
-	Title, Author, Site, Lang, Description string
-	Date                                   string // published, as YYYY-MM-DD
-	Body                                   string // the article's text, where the page gives it as data
+	Title, Author, Site, Lang string
+	Date                      string // published, as YYYY-MM-DD
+	Body                      string // the article's text, where the page gives it as data
 }
 
 // facts are what a page's head and attributes hold, before one is chosen.
@@ -42,9 +42,8 @@ func ReadMeta(doc *html.Node, address string) Meta {
 	f.collect(doc, false)
 	u, _ := url.Parse(address)
 	m := Meta{
-		Lang:        f.language(),
-		Description: f.first("og:description", "description", "twitter:description", "dc.description"),
-		Body:        stripTags(f.ld.body),
+		Lang: f.language(),
+		Body: stripTags(f.ld.body),
 	}
 	m.Site = f.site(u)
 	m.Title = f.pickTitle(m.Site)

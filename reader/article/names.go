@@ -32,14 +32,14 @@ var noiseWords = wordSet(`ad ads advert advertisement advertising adsense adslot
 	byline author authors authorbio bio vcard timestamp dateline pubdate datetime published posted updated
 	credit credits attribution
 	skip print printonly noprint rating ratings vote votes votelinks toc
-	complementary search searchbox jumplinks screenreader catlinks mw-editsection editsection navbox infobox-nav noexcerpt teaser teasers
+	complementary search searchbox jumplinks screenreader catlinks editsection navbox noexcerpt teaser teasers
 	rollover popover feedback donate donation announcement notice alert archive archives relatedarticles morefrom seealso hatnote correction corrections`)
 
 // foreignWords are the noise words of such kinds.
-var foreignWords = wordSet(`comment comments disqus commentlist commentform discussion respond replies cookie cookies consent gdpr footer colophon cli-modal privacy
+var foreignWords = wordSet(`comment comments disqus commentlist commentform discussion respond replies cookie cookies consent gdpr footer colophon privacy
 	popup modal lightbox login signin related recommended`)
 
-var contentWords = wordSet(`article articlebody articlecontent articletext article_body entry entrycontent post postcontent postbody story storybody storycontent content maincontent main
+var contentWords = wordSet(`article articlebody articlecontent articletext entry entrycontent post postcontent postbody story storybody storycontent content maincontent main
 	text textbody body bodytext copy bodycopy prose richtext rich paragraph paragraphs longform hentry news newstext detail blogpost`)
 
 // noisePairs are pairs of neighbouring words that say more than either.
@@ -56,7 +56,7 @@ var bodyPairs = wordSet(`article-body article-content article-text entry-content
 
 var hiddenWords = wordSet(`hidden hide invisible displaynone visuallyhidden sronly noshow`)
 
-var captionWords = wordSet(`caption captions wp-caption imagecaption figcaption photocaption legend cutline`)
+var captionWords = wordSet(`caption captions imagecaption figcaption photocaption legend cutline`)
 
 // neutralWords take back what a noise word says: sites name what they put
 // around their text by them too.
