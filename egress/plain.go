@@ -1,4 +1,5 @@
-// Package egress is the one place where anything leaves the machine. Plain is
+// Package egress is the one place where anything leaves the machine. Guarded is
+// the client for URLs that come from outside (engines, models, pages). Plain is
 // the client for endpoints that the operator configured (a model, a search
 // engine), which may well be on this machine or in its network.
 package egress

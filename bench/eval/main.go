@@ -21,9 +21,12 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"dossier/reader"
 )
 
 func main() {
+	reader.WorkerMain()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	root, err := projectRoot()

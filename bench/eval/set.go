@@ -20,11 +20,20 @@ type Set struct {
 }
 
 var sets = []Set{
+	{"html_aeb_en", runAEB},
+	{"html_fundus_multi", runFundus},
+	{"html_newspaper4k_multi", runNewspaper},
+	{"html_readability_multi", runReadability},
+	{"html_trafilatura_multi", runTrafilatura},
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
 	{"langid_*", runLanguages},
+	{"malformed_html5lib", runMalformedHTML},
+	{"malformed_pdf_qpdf", runMalformedPDF},
+	{"ssrf_payloads", runSSRF},
 	{"stream_fantasy_cassettes", runStreamCassettes},
 	{"stream_vercel", runStreamVercel},
+	{"url_wpt", runWPT},
 }
 
 // setFor returns the set that serves a folder, or nil.

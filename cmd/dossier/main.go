@@ -10,9 +10,13 @@ import (
 	"golang.org/x/term"
 
 	"dossier/internal/cli"
+	"dossier/reader"
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	reader.WorkerMain()
+	os.Exit(run())
+}
 
 func run() int {
 	interrupts := make(chan os.Signal, 4)

@@ -1,0 +1,107 @@
+package reader
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wlynxg/chardet"
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/transform"
+)
+
+// guessBytes is how much of a text its charset is guessed from.
+const guessBytes = 64 << 10
+
+// decode makes a text UTF-8. A byte order mark is believed, then the bytes
+// themselves if they are UTF-8, then what the page or the server says, then a
+// guess.
+func decode(body []byte, contentType string, markup bool) string {
+	if e, skip := byOrderMark(body); e != nil {
+		return convert(e, body[skip:])
+	} else if skip > 0 {
+		return valid(body[skip:])
+	}
+	if utf8.Valid(cutRune(body)) {
+		return valid(body)
+	}
+	declared, name, certain := encoding.Encoding(nil), "", false
+	if markup || strings.Contains(strings.ToLower(contentType), "charset") {
+		declared, name, certain = charset.DetermineEncoding(body[:min(len(body), 1024)], contentType)
+		if certain && name == "utf-8" { // with some bytes that are not
+			return valid(body)
+		}
+	}
+	if certain {
+		if s := convert(declared, body); !garbled(s) {
+			return s
+		}
+	}
+	if e := guess(body); e != nil {
+		return convert(e, body)
+	}
+	e, _ := htmlindex.Get("windows-1252")
+	return convert(e, body)
+}
+
+func byOrderMark(body []byte) (encoding.Encoding, int) {
+	switch {
+	case bytes.HasPrefix(body, []byte{0xef, 0xbb, 0xbf}):
+		return nil, 3
+	case bytes.HasPrefix(body, []byte{0xff, 0xfe}):
+		e, _ := htmlindex.Get("utf-16le")
+		return e, 2
+	case bytes.HasPrefix(body, []byte{0xfe, 0xff}):
+		e, _ := htmlindex.Get("utf-16be")
+		return e, 2
+	}
+	return nil, 0
+}
+
+// cutRune drops a character that the end of the data cut through.
+func cutRune(b []byte) []byte {
+	for i := 1; i <= min(3, len(b)); i++ {
+		if c := b[len(b)-i]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-i:]) {
+				return b[:len(b)-i]
+			}
+			break
+		}
+	}
+	return b
+}
+
+func valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+
+func convert(e encoding.Encoding, b []byte) string {
+	out, _, err := transform.Bytes(e.NewDecoder(), b)
+	if err != nil {
+		return valid(b)
+	}
+	return string(out)
+}
+
+// garbled says that a text was not in the charset it was read in.
+func garbled(s string) bool {
+	bad := strings.Count(s, "\uFFFD")
+	return bad > 3 && bad*100 > utf8.RuneCountInString(s)
+}
+
+// guess finds the charset of a text by its letters, nil if it cannot.
+func guess(body []byte) encoding.Encoding {
+	r := chardet.Detect(body[:min(len(body), guessBytes)])
+	name := strings.ToLower(r.Encoding)
+	switch name {
+	case "gb2312":
+		name = "gb18030"
+	case "iso-8859-1", "iso-8859-9", "iso-8859-15", "ascii", "":
+		return nil // the Western ones look alike: the commonest is right more often than a guess
+	}
+	e, err := htmlindex.Get(name)
+	if err != nil || r.Confidence < 0.3 {
+		return nil
+	}
+	return e
+}

@@ -1,0 +1,40 @@
+package reader
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// limitMemory lets this process map so many bytes more than it has, and write
+// no core file.
+func limitMemory(bytesMore int64) error {
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return err
+	}
+	first, _, _ := bytes.Cut(statm, []byte(" "))
+	pages, err := strconv.ParseInt(string(first), 10, 64)
+	if err != nil {
+		return fmt.Errorf("/proc/self/statm: %w", err)
+	}
+	most := uint64(pages*int64(os.Getpagesize()) + bytesMore)
+	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+		return err
+	}
+	return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
+}
+
+// limitCPU lets this process use so many seconds of processor time more. The
+// system ends it when they are over.
+func limitCPU(seconds int) {
+	var used syscall.Rusage
+	var was syscall.Rlimit
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil || syscall.Getrlimit(syscall.RLIMIT_CPU, &was) != nil {
+		return
+	}
+	was.Cur = min(uint64(used.Utime.Sec+used.Stime.Sec)+1+uint64(seconds), was.Max)
+	syscall.Setrlimit(syscall.RLIMIT_CPU, &was)
+}

@@ -1,0 +1,183 @@
+// Package reader turns a document into text that can be searched and quoted:
+// HTML (its main content), PDF, DOCX, EPUB, plain text, Markdown, JSON and
+// CSV, in whatever charset.
+//
+// Formats whose parsers can be made to misbehave are read in a child process
+// with limits on memory, processor time and output: a document that is a bomb
+// costs that document. The child is this same program, started again: main
+// calls WorkerMain first thing.
+//
+// Reading is a pure function of the document. Pages that need a browser are
+// rendered by who fetches them and come here as HTML.
+package reader
+
+import (
+	"fmt"
+
+	"dossier/lang"
+)
+
+// Document is something to read.
+type Document struct {
+	URL  string // where it was found; relative links start there
+	Path string // or the file it is; only its name's ending is looked at
+	Body []byte
+	// ContentType is what the server said, if one did. The content itself
+	// counts more.
+	ContentType string
+}
+
+// Page is a document that was read.
+type Page struct {
+	Format Format `json:"format"`
+	Title  string `json:"title,omitempty"`
+	Author string `json:"author,omitempty"`
+	Date   string `json:"date,omitempty"` // published, as YYYY-MM-DD
+	Lang   string `json:"lang,omitempty"` // ISO 639-1, of the text
+	Site   string `json:"site,omitempty"`
+	// Text is the plain text. Of plain text and Markdown it is the source
+	// itself, so that its lines are the file's.
+	Text string `json:"text"`
+	// Markdown is the same with its structure. It has no images and no HTML.
+	Markdown string   `json:"markdown"`
+	Blocks   []Block  `json:"blocks,omitempty"` // in the order of Text, not overlapping
+	Warnings []string `json:"warnings,omitempty"`
+	// Scripted says that the page has hardly any text and scripts that would
+	// make some: who can, renders it in a browser and reads the result.
+	Scripted bool `json:"scripted,omitempty"`
+}
+
+// Kind is what a block is.
+type Kind string
+
+const (
+	Heading   Kind = "heading"
+	Paragraph Kind = "paragraph"
+	Item      Kind = "item" // of a list
+	Quote     Kind = "quote"
+	Code      Kind = "code"
+	Row       Kind = "row" // of a table
+	Note      Kind = "note"
+)
+
+// Block is a piece of a page that belongs together.
+type Block struct {
+	Kind  Kind `json:"kind"`
+	Start int  `json:"start"` // in Text, in bytes
+	End   int  `json:"end"`
+	Level int  `json:"level,omitempty"` // of a heading, from 1
+	// Path are the headings that it stands under, the outermost first.
+	Path []string `json:"path,omitempty"`
+	Page int      `json:"page,omitempty"` // from 1; 0 where there are none
+}
+
+// Format is a kind of document.
+type Format string
+
+const (
+	HTML     Format = "html"
+	PDF      Format = "pdf"
+	DOCX     Format = "docx"
+	EPUB     Format = "epub"
+	Text     Format = "text"
+	Markdown Format = "markdown"
+	JSON     Format = "json"
+	CSV      Format = "csv"
+)
+
+// Reason is why a document gave no page.
+type Reason string
+
+const (
+	// Unsupported: not a format that can be read.
+	Unsupported Reason = "unsupported"
+	// Broken: the document is damaged.
+	Broken Reason = "broken"
+	// Locked: it needs a password.
+	Locked Reason = "locked"
+	// NoText: it was read and has no text, like a scan.
+	NoText Reason = "no text"
+	// TooLarge: more bytes than allowed, in it or coming out of it.
+	TooLarge Reason = "too large"
+	// TooCostly: it took more time or memory than allowed, or the parser
+	// died of it.
+	TooCostly Reason = "too costly"
+)
+
+// Error is why a document gave no page. It is about the document: reading it
+// again will end the same way.
+type Error struct {
+	Reason Reason
+	Format Format
+	Why    string // a clause for people
+}
+
+func (e *Error) Error() string {
+	if e.Format == "" {
+		return e.Why
+	}
+	return fmt.Sprintf("%s: %s", e.Format, e.Why)
+}
+
+// limits bound what is made of one document.
+type limits struct {
+	Text  int `json:"text"`  // bytes of text
+	Rows  int `json:"rows"`  // of a table or of data
+	Pages int `json:"pages"` // of a PDF
+	// Compiled is a directory for the PDF parser's machine code.
+	Compiled string `json:"compiled,omitempty"`
+}
+
+// parse reads a document in this process.
+func parse(d *Document, format Format, l limits) (*Page, error) {
+	b := newBuilder(format, l.Text)
+	var err error
+	switch format {
+	case HTML:
+		err = b.readHTML(d)
+	case DOCX:
+		err = b.readDOCX(d.Body)
+	case EPUB:
+		err = b.readEPUB(d.Body)
+	case PDF:
+		err = b.readPDF(d.Body, l)
+	case Markdown:
+		b.readMarkdown(decode(d.Body, d.ContentType, false))
+	case JSON:
+		b.readJSON(decode(d.Body, d.ContentType, false), l.Rows)
+	case CSV:
+		b.readCSV(decode(d.Body, d.ContentType, false), l.Rows)
+	default:
+		b.readText(decode(d.Body, d.ContentType, false))
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := b.finish()
+	if len(p.Text) == 0 {
+		return nil, &Error{Reason: NoText, Format: format, Why: "there is no text in it"}
+	}
+	// What a page declares is often its site's default; the text decides.
+	if code := lang.Detect(sample(p)); code != "" {
+		p.Lang = string(code)
+	}
+	return p, nil
+}
+
+// sample is enough of a text to tell its language, from its paragraphs.
+func sample(p *Page) string {
+	const enough = 2000
+	var s []byte
+	for _, b := range p.Blocks {
+		if b.Kind != Code && b.End-b.Start > 60 {
+			s = append(append(s, p.Text[b.Start:b.End]...), ' ')
+		}
+		if len(s) > enough {
+			return string(s)
+		}
+	}
+	if len(s) == 0 {
+		return p.Text[:min(len(p.Text), enough)]
+	}
+	return string(s)
+}
