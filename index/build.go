@@ -85,7 +85,7 @@ func (b *Builder) Add(d Doc) {
 		b.postCount = append(b.postCount, countCode(b.count[i]))
 	}
 	b.docEnd = append(b.docEnd, uint32(len(b.postTerm)))
-	length := uint32(len(b.heads) + len(b.words))
+	length := uint32(headWeight*len(b.heads) + len(b.words))
 	b.tokens += uint64(length)
 	b.lens = append(b.lens, lengthCode(length))
 	b.starts = append(b.starts, uint32(len(b.ids)))
@@ -109,7 +109,7 @@ func (b *Builder) read(out []uint32, text string, v *ballot) []uint32 {
 		if !ok {
 			id = uint32(len(b.forms))
 			f := form{kind: b.scan.kind}
-			if f.kind == latin {
+			if f.kind == latin && len(b.scan.surface) > 1 { // a letter is as often a symbol
 				f.votes = votes()[string(b.scan.surface)]
 			}
 			spelling := string(b.scan.surface)
@@ -130,8 +130,8 @@ func (b *Builder) read(out []uint32, text string, v *ballot) []uint32 {
 }
 
 // tongue decides how the Latin words of a document are stemmed: as told, else
-// by its function words, else by a detector that costs more, else (a text of
-// a few words) like most documents before it.
+// by its function words, else like nearly all documents before it (or, if it
+// has a few words only, like most), else by a detector that costs more.
 func (b *Builder) tongue(d Doc, v *ballot) tongue {
 	if v.words == 0 {
 		return inEnglish
@@ -153,16 +153,15 @@ func (b *Builder) tongue(d Doc, v *ballot) tongue {
 	if n := v.votes[best]; n >= 2 && n*6 >= v.words && n*3 > second*4 {
 		return best
 	}
-	if v.words < 12 {
-		most := inEnglish
-		for t, n := range b.languages {
-			if n > b.languages[most] {
-				most = tongue(t)
-			}
+	most, total := inEnglish, uint32(0)
+	for t, docs := range b.languages {
+		total += docs
+		if docs > b.languages[most] {
+			most = tongue(t)
 		}
-		if b.languages[most] > 0 {
-			return most
-		}
+	}
+	if v.words < 12 && total > 0 || total >= 50 && b.languages[most] >= total-total/10 {
+		return most
 	}
 	return latinTongue(lang.Detect(d.Title + "\n" + d.Heading + "\n" + d.Text))
 }

@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"slices"
 	"sync"
 
@@ -17,6 +16,10 @@ const (
 	headWeight = 2    // what a word of a title or heading counts
 	askWeight  = 0.2  // what a function word in a query counts
 )
+
+// A query is not stemmed in languages of fewer than one document in rareTongue:
+// most of those were misjudged, and each costs every query.
+const rareTongue = 200
 
 // Index searches segments as one collection. It is safe for concurrent use.
 type Index struct {
@@ -42,14 +45,19 @@ type Hit struct {
 // New searches segments together.
 func New(segments ...*Segment) *Index {
 	x := &Index{segments: segments}
-	tokens := uint64(0)
+	var tokens, total uint64
+	var inTongue [inNone + 1]uint64
 	for _, s := range segments {
 		x.docs += int(s.docs)
 		tokens += s.tokens
 		for _, l := range s.languages {
-			if l.docs > 0 {
-				x.tongues |= 1 << tongueOf(l.code)
-			}
+			inTongue[tongueOf(l.code)] += l.docs
+			total += l.docs
+		}
+	}
+	for t, docs := range inTongue {
+		if docs > 0 && docs*rareTongue >= total {
+			x.tongues |= 1 << t
 		}
 	}
 	if x.tongues == 0 {
@@ -86,58 +94,10 @@ func (x *Index) Languages() []lang.Code {
 	return out
 }
 
-// term is a term of a query.
-type term struct {
-	name   string
-	weight float32
-}
-
-// terms cuts a query into terms, each once. A Latin word gives a term for
-// each language that the index holds and that stems it in its own way.
-func (x *Index) terms(text string) []term {
-	var (
-		scan  scanner
-		stems stemmer
-		out   []term
-	)
-	scan.reset(text)
-	for scan.next() {
-		weight := float32(1)
-		if functional(scan.surface, scan.kind, x.tongues) {
-			weight = askWeight
-		}
-		word := string(scan.surface)
-		first := len(out)
-		for t, set := tongue(0), x.tongues; set != 0; t, set = t+1, set>>1 {
-			if set&1 == 0 {
-				continue
-			}
-			name := stems.term(word, scan.kind, t)
-			if !slices.ContainsFunc(out[first:], func(o term) bool { return o.name == name }) {
-				out = append(out, term{name, weight})
-			}
-			if scan.kind != latin {
-				break
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b term) int { return cmp.Compare(a.name, b.name) })
-	n := 0
-	for i, t := range out {
-		if i > 0 && t.name == out[n-1].name {
-			out[n-1].weight += t.weight
-			continue
-		}
-		out[n] = t
-		n++
-	}
-	return out[:n]
-}
-
 // Search returns the best documents for a query, the best first; documents of
 // equal score come in order of their ids.
 func (x *Index) Search(q Query) ([]Hit, error) {
-	return x.search(x.terms(q.Text), q.Limit, q.Filter)
+	return x.search(terms(x.parse(q.Text)), q.Limit, q.Filter)
 }
 
 // source is a term with its postings in each segment.
@@ -171,8 +131,7 @@ func (x *Index) search(terms []term, limit int, filter func(string) bool) ([]Hit
 			docs += l.docs
 		}
 		if docs > 0 {
-			idf := math.Log(1 + (float64(x.docs)-float64(docs)+0.5)/(float64(docs)+0.5))
-			src.worth = t.weight * float32(idf)
+			src.worth = t.weight * x.rarity(docs)
 			sources = append(sources, src)
 		}
 	}
@@ -198,6 +157,7 @@ func (x *Index) search(terms []term, limit int, filter func(string) bool) ([]Hit
 type work struct {
 	score   []float32 // by document; zero between searches
 	touched []uint32  // documents with a score
+	left    []uint32  // those that can still be among the best
 	lists   []*list
 	worth   []float32
 	after   []float32 // what the lists from here on can add at most
@@ -233,9 +193,9 @@ func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(st
 	}()
 	accept := func(doc uint32) bool { return !s.isGone(doc) && (filter == nil || filter(s.id(doc))) }
 	for i, l := range w.lists {
-		if l.docs > blockSize {
-			if floor := w.floor(accept); w.after[i]*slack < floor {
-				return x.finish(w, seg, i, floor, accept)
+		if l.docs > max(blockSize, 2*len(w.touched)) {
+			if floor := w.floor(accept); w.after[i]*slack < floor && w.hopeful(i, floor)*seekCost < l.docs {
+				return x.finish(w, seg, i, accept)
 			}
 		}
 		if !x.accumulate(w, s, l, w.worth[i]) {
@@ -248,8 +208,22 @@ func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(st
 	return nil
 }
 
-// slack allows for rounding when sums are compared with bounds.
-const slack = 1.0001
+const (
+	slack    = 1.0001 // allows for rounding when sums are compared with bounds
+	seekCost = 4      // of looking a document up in a list, in postings read
+)
+
+// hopeful gathers the documents that can reach floor with the lists from i
+// on, and returns how many there are.
+func (w *work) hopeful(i int, floor float32) int {
+	w.left = w.left[:0]
+	for _, doc := range w.touched {
+		if (w.score[doc]+w.after[i])*slack >= floor {
+			w.left = append(w.left, doc)
+		}
+	}
+	return len(w.left)
+}
 
 // ceiling bounds what a document can gain from a list.
 func (x *Index) ceiling(l *list) float32 {
@@ -333,17 +307,11 @@ func (w *work) floor(accept func(uint32) bool) float32 {
 	return max(kth[0], w.best.floor())
 }
 
-// finish adds the lists from i on to those documents that can still reach
-// floor.
-func (x *Index) finish(w *work, seg, i int, floor float32, accept func(uint32) bool) error {
+// finish adds the lists from i on to the hopeful documents only.
+func (x *Index) finish(w *work, seg, i int, accept func(uint32) bool) error {
 	s := x.segments[seg]
 	lens := s.parts[secLengths]
-	var left []uint32
-	for _, doc := range w.touched {
-		if (w.score[doc]+w.after[i])*slack >= floor && accept(doc) {
-			left = append(left, doc)
-		}
-	}
+	left := w.left
 	slices.Sort(left)
 	var buf [blockSize]posting
 	for ; i < len(w.lists); i++ {
@@ -379,7 +347,7 @@ func (x *Index) finish(w *work, seg, i int, floor float32, accept func(uint32) b
 		}
 	}
 	for _, doc := range left {
-		w.best.offer(s, doc, w.score[doc], func(uint32) bool { return true })
+		w.best.offer(s, doc, w.score[doc], accept)
 	}
 	return nil
 }

@@ -150,19 +150,11 @@ func runRuRAG(ctx context.Context, e *Env) error {
 		return err
 	}
 	return e.retrieval(ctx, ".chunks", topics, func(t topic) (ranking, error) {
-		hits, err := chunked.ix.Search(index.Query{Text: t.Text, Limit: 100})
+		hits, err := chunked.search(t.Text, 100)
 		if err != nil {
 			return nil, err
 		}
-		var r ranking
-		seen := map[string]bool{}
-		for _, h := range hits {
-			if id := parents[h.ID]; !seen[id] {
-				seen[id] = true
-				r = append(r, index.Hit{ID: id, Score: h.Score})
-			}
-		}
-		return r, nil
+		return index.Group(hits, func(id string) string { return parents[id] }), nil
 	})
 }
 
