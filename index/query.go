@@ -1,0 +1,123 @@
+package index
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// word is a word of a query, or two neighbouring characters of a script
+// without spaces.
+type word struct {
+	names []string // its terms: one, or one for each language that stems it in its own way
+	span  Span
+	ask   bool // it says how something is asked, not what about
+}
+
+// weight is what the word counts beside others as rare.
+func (w *word) weight() float32 {
+	if w.ask {
+		return askWeight
+	}
+	return 1
+}
+
+// parse cuts a query into words, in order. A Latin word gives a term for each
+// language that the index holds.
+func (x *Index) parse(text string) []word {
+	var (
+		scan  scanner
+		stems stemmer
+		out   []word
+	)
+	scan.reset(text)
+	for scan.next() {
+		w := word{ask: functional(scan.surface, scan.kind, x.tongues), span: Span{scan.start, scan.end}}
+		x.eachTerm(&stems, string(scan.surface), scan.kind, func(name string) {
+			if !slices.Contains(w.names, name) {
+				w.names = append(w.names, name)
+			}
+		})
+		out = append(out, w)
+	}
+	return out
+}
+
+// eachTerm calls yield with the terms that a surface has in the languages of
+// the index.
+func (x *Index) eachTerm(stems *stemmer, surface string, k kind, yield func(name string)) {
+	if k != latin {
+		yield(stems.term(surface, k, inEnglish))
+		return
+	}
+	for t, set := tongue(0), x.tongues; set != 0; t, set = t+1, set>>1 {
+		if set&1 != 0 {
+			yield(stems.term(surface, k, t))
+		}
+	}
+}
+
+// term is a term of a query; one that comes twice counts twice.
+type term struct {
+	name   string
+	weight float32
+}
+
+// terms returns the terms of words, each once.
+func terms(words []word) []term {
+	out := make([]term, 0, len(words))
+	for i := range words {
+		for _, name := range words[i].names {
+			out = append(out, term{name, words[i].weight()})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b term) int { return cmp.Compare(a.name, b.name) })
+	n := 0
+	for _, t := range out {
+		if n > 0 && t.name == out[n-1].name {
+			out[n-1].weight += t.weight
+			continue
+		}
+		out[n] = t
+		n++
+	}
+	return out[:n]
+}
+
+// rarity is the inverse document frequency of a term that docs documents hold.
+func (x *Index) rarity(docs int) float32 {
+	n, d := float64(x.docs), float64(docs)
+	return float32(math.Log(1 + max(0, n-d+0.5)/(d+0.5)))
+}
+
+// Span is a range of bytes in a text.
+type Span struct{ Start, End int }
+
+// Highlight returns where words of the query stand in text, in order and
+// without overlap. Words that only ask are left out.
+func (x *Index) Highlight(query, text string) []Span {
+	known := map[string]bool{}
+	words := x.parse(query)
+	for _, w := range words {
+		for _, name := range w.names {
+			known[name] = known[name] || !w.ask
+		}
+	}
+	var out []Span
+	var scan scanner
+	var stems stemmer
+	scan.reset(text)
+	for scan.next() {
+		hit := false
+		x.eachTerm(&stems, string(scan.surface), scan.kind, func(name string) { hit = hit || known[name] })
+		if !hit {
+			continue
+		}
+		if n := len(out); n > 0 && scan.start < out[n-1].End {
+			out[n-1].End = scan.end // pairs of characters overlap
+			continue
+		}
+		out = append(out, Span{scan.start, scan.end})
+	}
+	return out
+}
