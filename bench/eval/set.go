@@ -23,6 +23,17 @@ var sets = []Set{
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
 	{"langid_*", runLanguages},
+	{"qa_2wiki_en", runMultiHop},
+	{"qa_hotpot_en", runMultiHop},
+	{"qa_musique_en", runMultiHop},
+	{"retrieval_cmrc2018_zh", runPassages},
+	{"retrieval_cranfield_en", runJudged},
+	{"retrieval_drcd_zh_hant", runPassages},
+	{"retrieval_dureader_demo_zh", runDuReader},
+	{"retrieval_msmarco_sub_en", runJudged},
+	{"retrieval_rurag_ru", runRuRAG},
+	{"retrieval_scifact_en", runJudged},
+	{"retrieval_xquad", runXQuAD},
 	{"stream_fantasy_cassettes", runStreamCassettes},
 	{"stream_vercel", runStreamVercel},
 }
@@ -51,6 +62,7 @@ type Env struct {
 	dirs    []string
 	stdout  io.Writer
 	figures []figure
+	runsDir string
 	runs    *os.File
 	enc     *json.Encoder
 }
@@ -129,7 +141,7 @@ func (e *Env) record(dir string) error {
 	if err != nil {
 		return err
 	}
-	e.runs, e.enc = f, json.NewEncoder(f)
+	e.runsDir, e.runs, e.enc = dir, f, json.NewEncoder(f)
 	e.enc.SetEscapeHTML(false)
 	return nil
 }
