@@ -78,6 +78,7 @@ func blocks(text string) []block {
 	for i, line := range lines {
 		start := at
 		at += len(line)
+		line = strings.TrimRight(line, "\n")
 		bare := strings.TrimSpace(line)
 		if fence != "" {
 			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
@@ -126,6 +127,7 @@ func blocks(text string) []block {
 }
 
 func tableHead(line, next string) bool {
+	next = strings.TrimRight(next, "\n")
 	return strings.Contains(next, "-") && strings.Contains(next, "|") && tableRule.MatchString(next) && strings.Contains(line, "|")
 }
 
@@ -222,12 +224,16 @@ func citedIn(marks []marker, sentences []lang.Span, s lang.Span) bool {
 	})
 }
 
-// join puts back together what blanked markers cut: a sentence that is only
-// punctuation belongs to the one before it.
+// yearOnly is the start of a sentence that was cut after "г." for "year".
+var yearOnly = regexp.MustCompile(`^\p{L}{1,5}\s\d{3,4}\s?гг?\.$`)
+
+// join puts back together what was cut too finely: a sentence that is only
+// punctuation, left by a marker, belongs to the one before it, and one that
+// only names a year to the one after it.
 func join(text string, spans []lang.Span) []lang.Span {
 	var out []lang.Span
 	for _, s := range spans {
-		if len(out) > 0 && !strings.ContainsFunc(s.In(text), wordRune) {
+		if len(out) > 0 && (!strings.ContainsFunc(s.In(text), wordRune) || yearOnly.MatchString(out[len(out)-1].In(text))) {
 			out[len(out)-1].End = s.End
 			continue
 		}

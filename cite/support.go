@@ -48,9 +48,9 @@ type Lexical struct{}
 const (
 	// supportedFrom is the probability of support from which a claim that is
 	// likelier supported than anything else is so called.
-	supportedFrom = 0.42
+	supportedFrom = 0.45
 	// partialFrom is the same for partial support.
-	partialFrom = 0.15
+	partialFrom = 0.25
 )
 
 // Check implements Checker. It fails only with the context's error.
@@ -65,6 +65,11 @@ func (Lexical) Check(ctx context.Context, claim string, passages []string) (Supp
 	f, best := entail.Features(entail.ReadClaim(claim, lang.Detect(claim)), read)
 	p := entail.Classify(f)
 	s := Support{Verdict: Unsupported, Score: p[entail.Supported], Best: best.Passage}
+	if f[entail.NumbersMissing] > 0 {
+		// A number that nobody read is not supported, whatever stands around it.
+		s.Score = min(s.Score, supportedFrom-0.01)
+		p[entail.Supported] = s.Score
+	}
 	switch top := slices.Max(p[:]); {
 	case best.Passage < 0:
 		s.Score = 0

@@ -12,8 +12,8 @@ import (
 // Options are the settings of Verify. The zero value works.
 type Options struct {
 	// MinSupport is the score from which a claim that the checker calls
-	// supported or partial counts as verified (0.5). A contradicted one never
-	// does.
+	// supported or partial counts as verified (DefaultMinSupport). A
+	// contradicted one never does.
 	MinSupport float64
 	// Drop removes claims that fail instead of marking them.
 	Drop bool
@@ -25,12 +25,14 @@ type Options struct {
 
 const (
 	// DefaultMinSupport is the default of Options.MinSupport.
-	DefaultMinSupport = 0.5
+	DefaultMinSupport = supportedFrom
 	defaultMark       = "[?]"
 	defaultPassages   = 4
 	// quotedShare is the share of a claim's letters within quotations that
 	// were found from which on the claim is the quotation.
 	quotedShare = 0.6
+	// verbatim is how many letters a claim needs to be found by itself.
+	verbatim = 16
 )
 
 // Checked is a claim with what was found out about it.
@@ -201,6 +203,14 @@ func (v *verifier) check(ctx context.Context, c Claim) (Checked, error) {
 	if quoted > 0 && float64(quoted) >= quotedShare*float64(letters(c.Text)) {
 		out.Verdict, out.Score, out.Verified = Supported, 1, true
 		return out, nil
+	}
+	// A claim that is itself a sentence of its source needs no opinion.
+	for _, s := range sources {
+		if found, ok := s.snap.Find(c.Text); ok && len(found) == 1 && letters(c.Text) >= verbatim {
+			out.Passages = append(out.Passages, s.snap.PassageAt(s.number, found[0]))
+			out.Verdict, out.Score, out.Verified = Supported, 1, true
+			return out, nil
+		}
 	}
 	var spans []Passage
 	var texts []string

@@ -62,7 +62,7 @@ func ReadClaim(text string, code lang.Code) *Claim {
 		}
 		w := word{term: t.Term, weight: weigh(t), number: t.Number, pair: t.Pair}
 		first, _ := utf8.DecodeRuneInString(text[t.Start:])
-		opens := start || i > 0 && strings.ContainsAny(text[tokens[i-1].End:t.Start], ".!?")
+		opens := start || i > 0 && !t.Pair && tokens[i-1].End <= t.Start && strings.ContainsAny(text[tokens[i-1].End:t.Start], ".!?")
 		if !opens && unicode.IsUpper(first) {
 			w.name = true
 			w.weight *= 1.3
@@ -182,6 +182,10 @@ func commonRunes(a, b string) int {
 
 // Size is how many features there are.
 const Size = 24
+
+// NumbersMissing is the feature that tells which share of a claim's numbers
+// stand in no passage.
+const NumbersMissing = 6
 
 // Names of the features, for those who fit weights.
 var Names = [Size]string{"bias", "sentence", "window", "whole", "whole²", "numbers-missing", "numbers-missing-all", "numbers-found",

@@ -1,6 +1,7 @@
 package entail
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ type Number struct {
 	Value      float64
 	Start, End int
 	Unit       string // what is counted: "%", "км", "people"; lower case, often empty
+	Year       bool   // four digits where a year stands
 }
 
 var (
@@ -95,6 +97,7 @@ func Numbers(text string) []Number {
 	}
 	for i := range out {
 		out[i].Unit = unitAt(text, out[i])
+		out[i].Year = out[i].year(text)
 	}
 	return out
 }
@@ -115,6 +118,19 @@ func unitAt(text string, n Number) string {
 		return string(before)
 	}
 	return ""
+}
+
+var (
+	beforeYear = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:in|since|from|until|till|by|of|to|before|after|around|circa|year|в|во|с|со|к|до|по|от|после|около)[ \t\x{a0}]+$`)
+	afterYear  = regexp.MustCompile(`(?i)^(?:[ \t\x{a0}]*(?:года?|году|годом|гг?\b|年)|[ \t]*(?:[.,;:)\]–—-]|and\b|to\b|и\b|$))`)
+)
+
+// year reports whether a number is a year by where it stands.
+func (n Number) year(text string) bool {
+	if n.End-n.Start != 4 || n.Value < 1000 || n.Value > 2100 || n.Value != math.Trunc(n.Value) {
+		return false
+	}
+	return beforeYear.MatchString(text[max(0, n.Start-24):n.Start]) || afterYear.MatchString(text[n.End:])
 }
 
 // parse reads digits with either decimal mark: a comma before exactly three
