@@ -29,18 +29,30 @@ var (
 // of references and footnotes go. A list of sources at the end goes too, for
 // the numbered list is made by code.
 func Sanitize(markdown string) string {
-	text := strings.ReplaceAll(strings.ToValidUTF8(markdown, "\uFFFD"), "\r\n", "\n")
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(markdown, "\uFFFD"))
 	// What one pass uncovers (a link inside a link's text) the next one takes.
-	for range 8 {
+	for range maxPasses {
 		before := text
 		text = sanitizeOnce(text)
 		if text == before {
-			return text
+			break
 		}
 	}
-	// Still changing: nested on purpose. Break what is left of the syntax.
-	return strings.NewReplacer("](", "] (", "://", ": ", "<", "‹", ">", "›").Replace(text)
+	// What is left of the syntax is broken or nested on purpose. Another
+	// parser may read it otherwise, so it is taken apart.
+	text = strings.ReplaceAll(text, "](", "] (")
+	text = openTag.ReplaceAllString(text, "< $1")
+	text = splitLabel.ReplaceAllString(text, "$1] :")
+	return addressStart.ReplaceAllString(text, "$1: ")
 }
+
+const maxPasses = 16
+
+var (
+	openTag      = regexp.MustCompile(`<([a-zA-Z/!?])`)
+	splitLabel   = regexp.MustCompile(`(?m)^([^\[\]\n]*)\]:`) // a definition whose label began on a line before
+	addressStart = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*):(?://+|\\\\)`)
+)
 
 func sanitizeOnce(text string) string {
 	text = htmlComment.ReplaceAllString(text, "")
