@@ -144,9 +144,15 @@ func (b block) claims(text string) []Claim {
 		}
 	}
 	if b.kind == quoted {
-		for i := range blank {
-			if blank[i] == '>' && strings.TrimSpace(strings.TrimLeft(string(blank[lineStart(blank, i):i]), "> ")) == "" {
+		opening := true
+		for i, c := range blank {
+			switch {
+			case c == '\n':
+				opening = true
+			case opening && c == '>':
 				blank[i] = ' '
+			case c != ' ' && c != '\t':
+				opening = false
 			}
 		}
 	}
@@ -193,13 +199,6 @@ func (b block) claims(text string) []Claim {
 		}
 	}
 	return out
-}
-
-func lineStart(text []byte, i int) int {
-	for i > 0 && text[i-1] != '\n' {
-		i--
-	}
-	return i
 }
 
 // ownerOf returns the sentence that a marker belongs to: the one around it,
@@ -305,9 +304,10 @@ func tidy(text string) string {
 var quoteMarks = map[rune]rune{'«': '»', '“': '”', '„': '“', '「': '」', '『': '』', '‹': '›', '"': '"', '＂': '＂'}
 
 const (
-	quoteWords      = 4   // words from which a quoted span is a quotation, not a title
-	quoteIdeographs = 8   // the same where a character counts as a word
-	mostlyQuote     = 0.6 // share of a claim's letters from which any quoted span is one
+	quoteWords      = 4    // words from which a quoted span is a quotation, not a title
+	quoteIdeographs = 8    // the same where a character counts as a word
+	maxQuotation    = 2000 // characters beyond which a mark was never closed
+	mostlyQuote     = 0.6  // share of a claim's letters from which any quoted span is one
 )
 
 // quotations returns the quoted spans of a sentence that claim to be somebody's
@@ -322,7 +322,7 @@ func quotations(text string) []string {
 			continue
 		}
 		depth, end := 1, -1
-		for j := i + 1; j < len(runes); j++ {
+		for j := i + 1; j < min(len(runes), i+maxQuotation); j++ {
 			if runes[j] == closer || runes[i] == '„' && runes[j] == '”' {
 				depth--
 			} else if runes[j] == runes[i] {
