@@ -181,7 +181,7 @@ func commonRunes(a, b string) int {
 }
 
 // Size is how many features there are.
-const Size = 24
+const Size = 25
 
 // NumbersMissing is the feature that tells which share of a claim's numbers
 // stand in no passage.
@@ -190,7 +190,7 @@ const NumbersMissing = 6
 // Names of the features, for those who fit weights.
 var Names = [Size]string{"bias", "sentence", "window", "whole", "whole²", "numbers-missing", "numbers-missing-all", "numbers-found",
 	"names-missing", "order", "negated", "claim-negated", "opposed", "absolute", "claim-length", "precision", "sequence",
-	"sentences", "number-conflict", "pairs", "pairs·window", "uncovered", "rare-missing", "negated·whole"}
+	"sentences", "number-conflict", "pairs", "pairs·window", "uncovered", "rare-missing", "negated·whole", "unrelated"}
 
 // Features compares a claim with passages. It also returns the best window:
 // passage, first and last sentence; passage is -1 when there is nothing.
@@ -258,6 +258,7 @@ func Features(c *Claim, passages []*Passage) (f [Size]float64, best Window) {
 		}
 	}
 	f[4] = f[3] * f[3]
+	f[24] = max(0, 1-3.5*f[3])
 	f[21] = min(1, missing/6)
 	f[22] = rare
 	if names > 0 {
