@@ -1,0 +1,163 @@
+package cite_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dossier/cite"
+)
+
+func TestCanonical(t *testing.T) {
+	for _, same := range [][]string{
+		{"https://Example.org/a/", "http://example.org:80/a", "https://example.org/a#part", "https://example.org/a?utm_source=x&fbclid=1", "https://example.org/b/../a"},
+		{"https://example.org", "https://example.org/", "https://example.org:443/?"},
+		{"docs/a.md", "./docs/a.md", `docs\a.md`, "docs//a.md"},
+	} {
+		for _, uri := range same[1:] {
+			if a, b := cite.Canonical(same[0]), cite.Canonical(uri); a != b {
+				t.Errorf("%s is %s, but %s is %s", same[0], a, uri, b)
+			}
+		}
+	}
+	for _, pair := range [][2]string{
+		{"https://example.org/a", "https://example.org/A"}, {"https://example.org/?p=1", "https://example.org/?p=2"},
+		{"https://example.org/a", "https://example.org:8080/a"}, {"docs/a.md", "docs/b.md"}, {"example.org/a", "https://example.org/a"},
+	} {
+		if cite.Canonical(pair[0]) == cite.Canonical(pair[1]) {
+			t.Errorf("%s and %s are one", pair[0], pair[1])
+		}
+	}
+}
+
+func TestLedger(t *testing.T) {
+	l := cite.NewLedger()
+	a := l.Add(cite.Source{URI: "https://example.org/a", Title: "A"})
+	b := l.Add(cite.Source{URI: "docs/b.md"})
+	again := l.Add(cite.Source{URI: "http://example.org/a#x", Title: "Other", Author: "Ann"})
+	if a.Number != 1 || b.Number != 2 || again.Number != 1 || again.Title != "A" || again.Author != "Ann" || a.Kind != cite.Web || b.Kind != cite.File {
+		t.Errorf("%+v %+v %+v", a, b, again)
+	}
+	if _, err := l.Read(3, cite.NewSnapshot("x")); err == nil {
+		t.Error("read a source that isn't there")
+	}
+	if s, ok := l.Lookup("https://example.org/a?utm_medium=y"); !ok || s.Number != 1 {
+		t.Errorf("lookup %+v %v", s, ok)
+	}
+	if n := l.Independent([]int{1, 2, 2, 7, 0}); n != 2 {
+		t.Errorf("independent %d", n)
+	}
+}
+
+// article is a text of n words in sentences, the same for the same seed.
+func article(seed uint64, n int) []string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var words []string
+	for range n {
+		// Common words come often, as in a language.
+		k := int(float64(2000) * r.Float64() * r.Float64() * r.Float64())
+		words = append(words, fmt.Sprintf("w%c%d", 'a'+rune(k%7), k))
+	}
+	return words
+}
+
+// TestCopies justifies the threshold: reprints with every tenth word changed,
+// with a paragraph cut or boilerplate around them are copies; texts on one
+// subject that share names, phrases and a quoted sentence are not.
+func TestCopies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		n := rapid.IntRange(120, 3000).Draw(t, "words")
+		original := article(seed, n)
+		text := strings.Join(original, " ")
+		sketch := cite.SketchOf(text)
+
+		edited := append([]string{}, original...)
+		for i := range edited {
+			if i%10 == 3 {
+				edited[i] = "changed" + edited[i]
+			}
+		}
+		boilerplate := strings.Join(article(seed+1, 80), " ")
+		for name, copied := range map[string]string{
+			"itself":       strings.ToUpper(text),
+			"edited":       strings.Join(edited, ", "),
+			"boilerplate":  boilerplate + "\n" + text + "\n" + boilerplate,
+			"first half":   strings.Join(original[:n/2], " "),
+			"punctuation":  strings.Join(original, ". "),
+			"with an end":  text + " " + strings.Join(article(seed+2, n/3), " "),
+			"reordered":    strings.Join(append(append([]string{}, original[n/2:]...), original[:n/2]...), " "),
+			"soft hyphens": strings.ReplaceAll(text, "wa", "w\u00ada"),
+		} {
+			if o := cite.SketchOf(copied); !sketch.Copies(o) || !o.Copies(sketch) {
+				share, sample := sketch.Share(o)
+				t.Fatalf("%s of %d words: share %.2f of %d", name, n, share, sample)
+			}
+		}
+
+		other := article(seed+9, n)
+		copy(other[n/3:], original[n/3:n/3+n/8]) // a long quotation
+		if o := cite.SketchOf(strings.Join(other, " ")); sketch.Copies(o) {
+			share, sample := sketch.Share(o)
+			t.Fatalf("another text of %d words: share %.2f of %d", n, share, sample)
+		}
+	})
+}
+
+func TestCopiesInChinese(t *testing.T) {
+	text := strings.Repeat("涅瓦河从拉多加湖流出，流经圣彼得堡，注入芬兰湾。", 1) + "全长七十四公里，平均宽度四百到六百米，最深处二十四米。河上有三百四十二座桥梁，其中二十一座是开合桥。每年春天冰雪融化时水位上涨。"
+	other := "伏尔加河是欧洲最长的河流，发源于瓦尔代高地，流经莫斯科以东的平原，最后注入里海。全长三千五百三十公里，流域面积一百三十六万平方公里。"
+	changed := strings.NewReplacer("七十四", "74", "二十四米", "24米").Replace(text)
+	if !cite.SketchOf(text).Copies(cite.SketchOf(changed)) || cite.SketchOf(text).Copies(cite.SketchOf(other)) {
+		t.Error("copies in Chinese")
+	}
+}
+
+func TestGroups(t *testing.T) {
+	l := cite.NewLedger()
+	text, other := strings.Join(article(1, 400), " "), strings.Join(article(2, 400), " ")
+	for i, body := range []string{other, text, "Menu. " + text, other + " The end.", "short"} {
+		s := l.Add(cite.Source{URI: fmt.Sprintf("https://%d.example", i)})
+		if _, err := l.Read(s.Number, cite.NewSnapshot(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []int
+	for _, s := range l.Sources() {
+		got = append(got, s.CopyOf)
+	}
+	if want := []int{0, 0, 2, 1, 0}; !reflect.DeepEqual(got, want) {
+		t.Errorf("groups %v, want %v", got, want)
+	}
+	if n := l.Independent([]int{1, 2, 3, 4, 5}); n != 3 {
+		t.Errorf("%d independent sources", n)
+	}
+
+	data, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := cite.NewLedger()
+	if err := json.Unmarshal(data, back); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back.Sources(), l.Sources()) {
+		t.Errorf("restored %+v", back.Sources())
+	}
+	// The restored ledger goes on where the first one was.
+	s := back.Add(cite.Source{URI: "https://new.example"})
+	s, err = back.Read(s.Number, cite.NewSnapshot(text))
+	if err != nil || s.Number != 6 || s.CopyOf != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, bad := range []string{`{"sources":[{"number":2,"uri":"a"}],"sketches":[""]}`, `{"sources":[{"number":1,"uri":"a"}]}`, `{"sources":[{"number":1,"uri":"a"}],"sketches":["%"]}`, `[]`} {
+		if err := json.Unmarshal([]byte(bad), cite.NewLedger()); err == nil {
+			t.Errorf("accepted %s", bad)
+		}
+	}
+}

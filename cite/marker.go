@@ -1,0 +1,79 @@
+package cite
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A marker is a place where an answer cites sources by number.
+type marker struct {
+	start, end int
+	numbers    []int
+}
+
+const (
+	// numberList is what stands between the brackets: numbers of up to three
+	// digits, since four are a year, with commas, semicolons or a dash.
+	numberList = `\^?(?:(?i:source|sources|src|ref|источник|источники|ист\.|来源|來源|資料|资料)[ \t:№#]*)?\d{1,3}(?:[ \t]*[,;，、；–—-][ \t]*\^?\d{1,3})*(?:†[^\]】］\n]{0,80})?`
+	// maxRange bounds the numbers of a marker like [2-9].
+	maxRange = 20
+)
+
+var (
+	numeric     = regexp.MustCompile(`^[ \t]*` + numberList + `[ \t]*$`)
+	markerShape = regexp.MustCompile(`\[[ \t]*(?:` + numberList + `)[ \t]*\]|【[ \t]*(?:` + numberList + `)[ \t]*】|［[ \t]*(?:` + numberList + `)[ \t]*］`)
+	numberOr    = regexp.MustCompile(`\d{1,3}|[–—-]|†`)
+)
+
+// markers finds the citations of text outside the spans that are code.
+func markers(text string, code []span) []marker {
+	var out []marker
+	for _, at := range markerShape.FindAllStringIndex(text, -1) {
+		if slices.ContainsFunc(code, func(c span) bool { return at[0] < c.end && c.start < at[1] }) {
+			continue
+		}
+		out = append(out, marker{at[0], at[1], numbersIn(text[at[0]:at[1]])})
+	}
+	return out
+}
+
+type span struct{ start, end int }
+
+// numbersIn reads the numbers of a marker, ranges included, each once.
+func numbersIn(text string) []int {
+	var out []int
+	dash := false
+	for _, tok := range numberOr.FindAllString(text, -1) {
+		if tok == "†" {
+			break // what follows describes the place in the source
+		}
+		n, err := strconv.Atoi(tok)
+		if err != nil {
+			dash = true
+			continue
+		}
+		from := n
+		if dash && len(out) > 0 && n > out[len(out)-1] && n-out[len(out)-1] <= maxRange {
+			from = out[len(out)-1] + 1
+		}
+		for ; from <= n; from++ {
+			if !slices.Contains(out, from) {
+				out = append(out, from)
+			}
+		}
+		dash = false
+	}
+	return out
+}
+
+// Marker returns the marker for sources in the form in which answers are
+// delivered: "[1]", "[1][3]".
+func Marker(numbers []int) string {
+	var b strings.Builder
+	for _, n := range numbers {
+		b.WriteString("[" + strconv.Itoa(n) + "]")
+	}
+	return b.String()
+}

@@ -1,0 +1,48 @@
+package index
+
+import "dossier/lang"
+
+// Token is a word of a text as the index knows it, or a pair of neighbouring
+// characters of a script without spaces. Pairs overlap: each character but the
+// last of a run begins one.
+type Token struct {
+	Term       string // the stem
+	Start, End int    // bytes of the text
+	Number     bool
+	Pair       bool // of a script without spaces
+	Function   bool // carries grammar, not content
+}
+
+// Tokens returns the tokens of text in order. The language decides how Latin
+// words are stemmed and which of them are function words; without one it is
+// detected.
+func Tokens(text string, code lang.Code) []Token {
+	var s scanner
+	var st stemmer
+	out := make([]Token, 0, len(text)/6+1)
+	t := noTongue
+	stems := map[string]string{}
+	for s.reset(text); s.next(); {
+		if s.kind == latin && t == noTongue {
+			if code == "" || code == lang.Unknown {
+				code = lang.Detect(text)
+			}
+			t = latinTongue(code)
+		}
+		term, known := stems[string(s.surface)]
+		if !known {
+			surface := string(s.surface)
+			term = st.term(surface, s.kind, t)
+			stems[surface] = term
+		}
+		in := uint32(0)
+		if t != noTongue {
+			in = 1 << t
+		}
+		out = append(out, Token{
+			Term: term, Start: s.start, End: s.end, Number: s.kind == number, Pair: s.kind == gram,
+			Function: functional(s.surface, s.kind, in),
+		})
+	}
+	return out
+}
