@@ -19,8 +19,10 @@ var ranks = map[string]int{
 	"mode/*":          6,
 	"mode":            5,
 	"prompt":          2,
+	"cite":            2,
 	"run":             1,
 	"llm":             1,
+	"index":           1,
 
 	"event":            0,
 	"lang":             0,
