@@ -71,7 +71,7 @@ func flagsIn(text string) []string {
 // namesIn are the first words of the rows below the given headings.
 func namesIn(text string, headings ...string) []string {
 	var names []string
-	for _, part := range strings.Split(text, "\n\n") {
+	for part := range strings.SplitSeq(text, "\n\n") {
 		title, rows, _ := strings.Cut(part, "\n")
 		if slices.Contains(headings, title) {
 			for _, m := range rowName.FindAllStringSubmatch(rows, -1) {

@@ -101,7 +101,7 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 		return "", false, err
 	}
 	defer e.cancel(nil)
-	defer x.forget(id)
+	defer x.forget(e)
 	stopWatch := context.AfterFunc(ctx, func() { e.halt(ErrShutdown, true) })
 	defer stopWatch()
 	if err = e.stopped(); err == nil {
@@ -142,14 +142,18 @@ func (x *Executor) rest(ctx context.Context, e *execution, err error) (status St
 	}
 	// Who signals from here on finds no live run and has it executed again;
 	// who signalled before is found by recalled.
-	x.forget(e.rec.ID)
+	x.forget(e)
 	return st.Status, x.recalled(ctx, e, st.Status), nil
 }
 
-func (x *Executor) forget(id string) {
+// forget takes an execution off the live ones; its run may be live again by
+// then.
+func (x *Executor) forget(e *execution) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.live, id)
+	if x.live[e.rec.ID] == e {
+		delete(x.live, e.rec.ID)
+	}
 }
 
 // recalled says whether a run that was just put to rest has signals that came

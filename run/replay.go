@@ -128,7 +128,7 @@ func Fork(h *History, log []PlacedEvent, at string) ([]Entry, []PlacedEvent, err
 		}
 	}
 	if cut == nil {
-		return nil, nil, fmt.Errorf("the run has no recorded step %q: `dossier runs show` lists them", at)
+		return nil, nil, fmt.Errorf("the run has no recorded step %q: `dossier runs show --steps` lists them", at)
 	}
 	stepOf := func(place string) (string, bool) {
 		return stepAround(scopeOf(place), func(key string) bool { _, ok := steps[key]; return ok })

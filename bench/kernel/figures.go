@@ -125,11 +125,11 @@ func (l *lab) measure(ctx context.Context, reps int) ([]*figure, error) {
 		commit.add(one["bare_p50_us"], one["step_p50_us"])
 
 		held := func(v values) float64 { return v["heap_bytes_per_run"] + v["stack_bytes_per_run"] }
-		bare, err := l.result(ctx, "", "ours", "-mode", "active", "-bare", "-lat", "3s", "-sessions", fmt.Sprint(crowd))
+		bare, err := l.result(ctx, "", "ours", "-mode", "active", "-bare", "-lat", "5s", "-sessions", fmt.Sprint(crowd))
 		if err != nil {
 			return nil, err
 		}
-		blocked, err := l.result(ctx, "", "ours", "-mode", "active", "-store", "sqlite", "-lat", "3s", "-sessions", fmt.Sprint(crowd))
+		blocked, err := l.result(ctx, "", "ours", "-mode", "active", "-store", "sqlite", "-lat", "5s", "-sessions", fmt.Sprint(crowd))
 		if err != nil {
 			return nil, err
 		}

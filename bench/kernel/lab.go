@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,17 +80,18 @@ func (l *lab) serve(ctx context.Context) error {
 	}
 	l.url = "http://" + address + "/v1"
 	l.server = l.command(ctx, "0", "mockllm", "-addr", address)
+	said, err := l.server.StderrPipe()
+	if err != nil {
+		return err
+	}
 	if err := l.server.Start(); err != nil {
 		return fmt.Errorf("starting the model server: %w", err)
 	}
-	for range 100 {
-		resp, err := http.Get(l.url + "/models")
-		if err == nil {
-			return resp.Body.Close()
-		}
-		time.Sleep(50 * time.Millisecond)
+	// It says so once it listens, and nothing else after that.
+	if line, err := bufio.NewReader(said).ReadString('\n'); err != nil {
+		return fmt.Errorf("the model server did not start: %s %w", line, err)
 	}
-	return errors.New("the model server does not answer")
+	return nil
 }
 
 func (l *lab) close() {

@@ -56,7 +56,7 @@ func (c *chatCmd) Run(a *app) error {
 			return err
 		}
 		if a.interactive() {
-			a.note("%s\n", chatCommands)
+			a.notef("%s\n", chatCommands)
 		}
 		return a.converse(l, &req)
 	})
@@ -81,15 +81,15 @@ func (a *app) converse(l *link, req *dossier.Request) error {
 		case slices.Contains(exitWords, word):
 			return last
 		case slices.Contains(helpWords, word):
-			a.note("%s", chatCommands)
+			a.notef("%s", chatCommands)
 		case word == "/new":
 			req.Session = ""
-			a.note("a new conversation")
+			a.notef("a new conversation")
 		case strings.ToLower(name) == "/model":
 			req.Model = strings.TrimSpace(rest)
-			a.note("model: %s", orDefault(req.Model))
+			a.notef("model: %s", orDefault(req.Model))
 		case strings.HasPrefix(text, "/"):
-			a.note("there is no command %s; /help lists them", name)
+			a.notef("there is no command %s; /help lists them", name)
 		default:
 			last = a.turn(l, req, text)
 			if last != nil && explain(last).code == exitProvider && !a.interactive() {
@@ -149,7 +149,7 @@ func (a *app) readMessage(ctx context.Context) (string, error) {
 			io.Writer
 		}{in, a.proc.Stderr}, "> ")
 	}
-	if width, ok := a.proc.Terminal(a.proc.Stderr); ok {
+	if width, ok := a.terminal(a.proc.Stderr); ok {
 		_ = a.editor.SetSize(width, 24) // only the width matters
 	}
 	return a.editor.ReadLine()

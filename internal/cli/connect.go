@@ -37,7 +37,7 @@ func (a *app) connect(ctx context.Context) (*link, error) {
 		if err == nil {
 			a.log.Debug("another process owns the data directory", "version", client.Version)
 			if len(a.Set) > 0 {
-				a.note("note: --set has no effect here: another dossier process works on the data directory")
+				a.notef("note: --set has no effect here: another dossier process works on the data directory")
 			}
 			return &link{backend: client, remote: true, close: client.Close}, nil
 		}

@@ -104,7 +104,7 @@ func (a *app) fail(err error) int {
 	f := explain(err)
 	a.log.Error("command failed", "exit", f.code, "error", f.message)
 	if f.message != "" {
-		for _, line := range strings.Split(strings.TrimSpace(term.Clean(a.redact.Redact(f.message))), "\n") {
+		for line := range strings.SplitSeq(strings.TrimSpace(term.Clean(a.redact.Redact(f.message))), "\n") {
 			fmt.Fprintf(a.proc.Stderr, "dossier: %s\n", line)
 		}
 		if f.hint != "" {

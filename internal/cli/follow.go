@@ -36,8 +36,9 @@ type follower struct {
 	spent   bool // a budget was hit
 	message event.Message
 
-	mu     sync.Mutex         // held to change or read link's content and asking
+	mu     sync.Mutex         // guards link's content and what follows
 	asking context.CancelFunc // ends the question that the user is asked now
+	stops  int                // how often the user pressed Ctrl-C
 }
 
 // errInterrupted is the cause of a context that Ctrl-C ended.
@@ -48,7 +49,7 @@ func (a *app) newView(out io.Writer, code lang.Code, echo bool) view {
 	if a.JSON {
 		return jsonView{a.proc.Stdout}
 	}
-	_, live := a.proc.Terminal(out)
+	_, live := a.terminal(out)
 	return &textView{out: out, live: live, board: a.newBoard(), lang: code, verbose: a.Verbose, echo: echo}
 }
 
@@ -69,7 +70,7 @@ func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Cod
 		if werr := writeFile(file, answer.Bytes()); werr != nil {
 			return &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
 		}
-		a.note("written to %s", file)
+		a.notef("written to %s", file)
 	}
 	return err
 }
@@ -121,15 +122,17 @@ func (f *follower) run(ctx context.Context) error {
 // left tells how to come back to a run.
 func (f *follower) left() {
 	if !f.watching {
-		f.note("the run goes on later: dossier runs resume %s", f.rec.ID)
+		f.notef("the run goes on later: dossier runs resume %s", f.rec.ID)
 	}
 }
 
 // interrupted returns what Ctrl-C does: finish, then cancel, then leave.
 func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFunc) func() {
-	count := 0
 	return func() {
-		count++
+		f.mu.Lock()
+		f.stops++
+		count := f.stops
+		f.mu.Unlock()
 		var err error
 		switch {
 		case f.watching || count > 2:
@@ -137,11 +140,11 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 			return
 		case count == 1:
 			f.view.pause()
-			f.note("\nfinishing with what there is; Ctrl-C again cancels")
+			f.notef("\nfinishing with what there is; Ctrl-C again cancels")
 			err = f.current().Finish(ctx, f.rec.ID)
 		default:
 			f.view.pause()
-			f.note("\ncancelling")
+			f.notef("\ncancelling")
 			err = f.current().Cancel(ctx, f.rec.ID)
 		}
 		if err != nil {
@@ -219,7 +222,7 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 				}
 			case run.Paused:
 				f.view.pause()
-				f.note("to go on: dossier runs resume %s", f.rec.ID)
+				f.notef("to go on: dossier runs resume %s", f.rec.ID)
 				return &ending{exitWith(exitNotEnough)}, nil
 			}
 		}
@@ -258,13 +261,13 @@ func (f *follower) answer(ctx context.Context) *ending {
 	if !f.interactive() {
 		for _, ask := range detail.Asks {
 			for _, q := range ask.Questions {
-				f.note("the run asks: %s", term.Line(q))
+				f.notef("the run asks: %s", term.Line(q))
 			}
 			if len(ask.Options) > 0 {
-				f.note("  possible answers: %s", term.Line(strings.Join(ask.Options, ", ")))
+				f.notef("  possible answers: %s", term.Line(strings.Join(ask.Options, ", ")))
 			}
 		}
-		f.note("to answer: dossier runs answer %s TEXT", f.rec.ID)
+		f.notef("to answer: dossier runs answer %s TEXT", f.rec.ID)
 		return &ending{exitWith(exitNotEnough)}
 	}
 	asking, stop := context.WithCancel(ctx)
@@ -320,6 +323,11 @@ func (f *follower) failed(rec run.Record) error {
 			lang.Text(f.lang, "run.resume", "command", resume))
 		return exitWith(exitProvider)
 	}
+	f.mu.Lock()
+	if f.stops > 0 { // there was nothing to finish with
+		out.code = exitCancelled
+	}
+	f.mu.Unlock()
 	out.hint = strings.ReplaceAll(out.hint, "runs resume ID", "runs resume "+rec.ID)
 	if !strings.Contains(out.hint, resume) {
 		out.hint = strings.TrimPrefix(out.hint+"; `"+resume+"` goes on where it stopped", "; ")

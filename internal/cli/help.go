@@ -75,11 +75,11 @@ func commandHelp(b *strings.Builder, node *kong.Node) {
 		b.WriteString("\nCommands:\n")
 		rows := make([][2]string, 0, len(node.Children))
 		for _, c := range node.Children {
-			name := c.Name
+			words := []string{c.Name}
 			for _, p := range c.Positional {
-				name += " " + argument(p)
+				words = append(words, argument(p))
 			}
-			rows = append(rows, [2]string{name, c.Help})
+			rows = append(rows, [2]string{strings.Join(words, " "), c.Help})
 		}
 		table(b, rows)
 	}

@@ -75,7 +75,7 @@ func (modelsShow) Run(a *app) error {
 	}
 	_, err = io.WriteString(a.proc.Stdout, b.String())
 	if !ready {
-		a.note("\n%s\n%s", lang.Text(a.locale(), "no-model.title"), lang.Text(a.locale(), "no-model.connect"))
+		a.notef("\n%s\n%s", lang.Text(a.locale(), "no-model.title"), lang.Text(a.locale(), "no-model.connect"))
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (c modelsTest) Run(a *app) error {
 		worst = llm.ErrNotConfigured
 	}
 	if errors.Is(worst, llm.ErrNotConfigured) {
-		a.note("%s\n", lang.Text(a.locale(), "no-model.connect"))
+		a.notef("%s\n", lang.Text(a.locale(), "no-model.connect"))
 	}
 	return worst
 }

@@ -98,9 +98,8 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	err = ts.Exec(args[1], args[2:]...)
-	var e *exec.ExitError
 	got := 0
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
 		got = e.ExitCode()
 	} else {
 		ts.Check(err)

@@ -221,3 +221,26 @@ func TestTerminationLeavesTheRun(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, d.out)
 	}
 }
+
+// full is a disk without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestOutputThatIsLostIsAnError(t *testing.T) {
+	d := newDesk(t)
+	code := cli.Main(cli.Process{
+		Args: []string{"version"}, Env: []string{"HOME=" + d.home}, Stdin: d.stdin, Stdout: full{}, Stderr: d.err,
+		Terminal: func(any) (int, bool) { return 0, false }, Interrupts: d.interrupts, Terminate: t.Context(),
+	})
+	if code != 1 || !strings.Contains(d.err.String(), "no space left on device") {
+		t.Errorf("exit code %d, %q", code, d.err)
+	}
+	code = cli.Main(cli.Process{
+		Args: []string{"ask", "--mode", "asking", "stream"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none"}, Stdin: d.stdin, Stdout: full{}, Stderr: d.err,
+		Terminal: func(any) (int, bool) { return 0, false }, Interrupts: d.interrupts, Terminate: t.Context(), Modes: []mode.Mode{d.mode},
+	})
+	if code != 1 || !strings.Contains(d.err.String(), "dossier: writing the output: no space left on device") {
+		t.Errorf("exit code %d, %q", code, d.err)
+	}
+}

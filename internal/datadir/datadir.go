@@ -1,9 +1,8 @@
-// Package datadir finds the directory in which Dossier keeps its data and sees
-// to it that one process at a time owns it.
+// Package datadir sees to it that the directory in which Dossier keeps its
+// data has one owner at a time.
 //
 // Ownership is a lock of the operating system on a file in the directory, so
-// it ends with the process, however that ends. The file says who the owner is
-// and where it can be reached.
+// it ends with the process, however that ends. The file says who the owner is.
 package datadir
 
 import (
@@ -13,45 +12,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 )
-
-// Resolve returns the data directory as an absolute path: chosen (a flag's
-// value) if not empty, else $DOSSIER_DATA, else what is usual on the system:
-// $XDG_DATA_HOME/dossier or ~/.local/share/dossier, on macOS
-// ~/Library/Application Support/dossier, on Windows %LocalAppData%\dossier.
-func Resolve(chosen string, getenv func(string) string) (string, error) {
-	return resolve(chosen, runtime.GOOS, getenv)
-}
-
-func resolve(chosen, system string, getenv func(string) string) (string, error) {
-	if chosen == "" {
-		chosen = getenv("DOSSIER_DATA")
-	}
-	if chosen != "" {
-		dir, err := filepath.Abs(chosen)
-		if err != nil {
-			return "", fmt.Errorf("data directory %q: %w", chosen, err)
-		}
-		return dir, nil
-	}
-	base, rest := getenv("HOME"), []string{".local", "share"}
-	switch system {
-	case "windows":
-		base, rest = getenv("LocalAppData"), nil
-	case "darwin", "ios":
-		rest = []string{"Library", "Application Support"}
-	default:
-		if xdg := getenv("XDG_DATA_HOME"); filepath.IsAbs(xdg) { // others are to be ignored, says its specification
-			base, rest = xdg, nil
-		}
-	}
-	if base == "" {
-		return "", errors.New("there is no home directory to keep data in: set DOSSIER_DATA to a directory")
-	}
-	return filepath.Join(append(append([]string{base}, rest...), "dossier")...), nil
-}
 
 // Make creates the directory, for this user only, if it is not there.
 func Make(dir string) error {

@@ -30,38 +30,6 @@ func TestMain(m *testing.M) {
 	runtime.KeepAlive(lock) // a file that nobody holds is closed
 }
 
-func TestResolve(t *testing.T) {
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		name, chosen, system string
-		env                  map[string]string
-		want                 string
-	}{
-		{"flag", "/a/b", "linux", map[string]string{"DOSSIER_DATA": "/c", "HOME": "/h"}, "/a/b"},
-		{"relative flag", "x", "linux", nil, filepath.Join(here, "x")},
-		{"environment", "", "linux", map[string]string{"DOSSIER_DATA": "/c", "HOME": "/h"}, "/c"},
-		{"xdg", "", "linux", map[string]string{"XDG_DATA_HOME": "/x", "HOME": "/h"}, "/x/dossier"},
-		{"relative xdg is ignored", "", "linux", map[string]string{"XDG_DATA_HOME": "x", "HOME": "/h"}, "/h/.local/share/dossier"},
-		{"linux", "", "linux", map[string]string{"HOME": "/h"}, "/h/.local/share/dossier"},
-		{"macOS", "", "darwin", map[string]string{"HOME": "/h", "XDG_DATA_HOME": "/x"}, "/h/Library/Application Support/dossier"},
-		{"Windows", "", "windows", map[string]string{"LocalAppData": "/l"}, "/l/dossier"},
-		{"nothing", "", "linux", nil, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, err := resolve(c.chosen, c.system, func(key string) string { return c.env[key] })
-			if got != c.want || (err != nil) != (c.want == "") {
-				t.Fatalf("got %q, %v; want %q", got, err, c.want)
-			}
-			if err != nil && !strings.Contains(err.Error(), "DOSSIER_DATA") {
-				t.Fatalf("error: %v", err)
-			}
-		})
-	}
-}
-
 func TestMake(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	for range 2 {

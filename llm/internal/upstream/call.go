@@ -105,7 +105,7 @@ func (t *Target) With(name, value string, secrets ...string) *Target {
 func (t *Target) Endpoint() string { return t.request.URL.Host }
 
 // A body is held as long as its call, so it begins small.
-var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 2<<10); return &b }}
+var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 1<<10); return &b }}
 
 // Body returns an empty buffer to append a request to; Do takes it over.
 func Body() *[]byte { return bodies.Get().(*[]byte) }
