@@ -342,7 +342,7 @@ func collapse(text string) string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\n")
 		bare := strings.TrimSpace(line)
-		if m := itemLine.FindString(line + " "); m != "" && strings.TrimSpace(m) == bare || strings.Trim(bare, "|> ") == "" && bare != "" {
+		if m := itemLine().FindString(line + " "); m != "" && strings.TrimSpace(m) == bare || strings.Trim(bare, "|> ") == "" && bare != "" {
 			continue
 		}
 		if bare == "" && blank {
