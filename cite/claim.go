@@ -1,7 +1,6 @@
 package cite
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -53,11 +52,11 @@ const (
 )
 
 var (
-	fenceLine = regexp.MustCompile("^[ \t]{0,3}(?:```+|~~~+)")
-	ruleLine  = regexp.MustCompile(`^[ \t]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)[ \t]*$`)
-	tableRule = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
-	itemLine  = regexp.MustCompile(`^[ \t]*(?:[-*+•][ \t]+|\d{1,3}[.)、][ \t]*)(?:\[[ xX]\][ \t]+)?`)
-	boldLine  = regexp.MustCompile(`^[ \t]*(?:\*\*|__)[^*_]+(?:\*\*|__)[:：]?[ \t]*$`)
+	fenceLine = pattern("^[ \t]{0,3}(?:```+|~~~+)")
+	ruleLine  = pattern(`^[ \t]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+)[ \t]*$`)
+	tableRule = pattern(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
+	itemLine  = pattern(`^[ \t]*(?:[-*+•][ \t]+|\d{1,3}[.)、][ \t]*)(?:\[[ xX]\][ \t]+)?`)
+	boldLine  = pattern(`^[ \t]*(?:\*\*|__)[^*_]+(?:\*\*|__)[:：]?[ \t]*$`)
 )
 
 // blocks finds the stretches that hold claims.
@@ -86,7 +85,7 @@ func blocks(text string) []block {
 			}
 			continue
 		}
-		if fenceLine.MatchString(line) {
+		if fenceLine().MatchString(line) {
 			flush()
 			fence = bare[:3]
 			continue
@@ -97,9 +96,9 @@ func blocks(text string) []block {
 			flush()
 		case setext:
 			open = -1 // the paragraph before it is a heading
-		case anyHeading.MatchString(line), ruleLine.MatchString(line), boldLine.MatchString(line) && open < 0:
+		case anyHeading().MatchString(line), ruleLine().MatchString(line), boldLine().MatchString(line) && open < 0:
 			flush()
-		case strings.Contains(bare, "|") && (tableRule.MatchString(line) || i+1 < len(lines) && tableHead(line, lines[i+1])):
+		case strings.Contains(bare, "|") && (tableRule().MatchString(line) || i+1 < len(lines) && tableHead(line, lines[i+1])):
 			flush()
 		case strings.HasPrefix(bare, "|") && strings.Count(bare, "|") > 1:
 			flush()
@@ -112,7 +111,7 @@ func blocks(text string) []block {
 			}
 			end = at
 		default:
-			if m := itemLine.FindStringIndex(line); m != nil {
+			if m := itemLine().FindStringIndex(line); m != nil {
 				flush()
 				open = start + m[1]
 			} else if open < 0 || kind != prose {
@@ -128,7 +127,7 @@ func blocks(text string) []block {
 
 func tableHead(line, next string) bool {
 	next = strings.TrimRight(next, "\n")
-	return strings.Contains(next, "-") && strings.Contains(next, "|") && tableRule.MatchString(next) && strings.Contains(line, "|")
+	return strings.Contains(next, "-") && strings.Contains(next, "|") && tableRule().MatchString(next) && strings.Contains(line, "|")
 }
 
 // claims cuts one block. Markers are blanked out first, so that they neither
@@ -224,7 +223,7 @@ func citedIn(marks []marker, sentences []lang.Span, s lang.Span) bool {
 }
 
 // yearOnly is the start of a sentence that was cut after "г." for "year".
-var yearOnly = regexp.MustCompile(`^\p{L}{1,5}\s\d{3,4}\s?гг?\.$`)
+var yearOnly = pattern(`^\p{L}{1,5}\s\d{3,4}\s?гг?\.$`)
 
 // join puts back together what was cut too finely: a sentence that is only
 // punctuation, left by a marker, belongs to the one before it, and one that
@@ -232,7 +231,7 @@ var yearOnly = regexp.MustCompile(`^\p{L}{1,5}\s\d{3,4}\s?гг?\.$`)
 func join(text string, spans []lang.Span) []lang.Span {
 	var out []lang.Span
 	for _, s := range spans {
-		if len(out) > 0 && (!strings.ContainsFunc(s.In(text), wordRune) || yearOnly.MatchString(out[len(out)-1].In(text))) {
+		if len(out) > 0 && (!strings.ContainsFunc(s.In(text), wordRune) || yearOnly().MatchString(out[len(out)-1].In(text))) {
 			out[len(out)-1].End = s.End
 			continue
 		}
@@ -297,7 +296,7 @@ func tidy(text string) string {
 	if len(text) > 1 && text[0] == '*' && strings.HasSuffix(text, "*") {
 		text = strings.Trim(text, "*")
 	}
-	return spaceBefore.ReplaceAllString(text, "$1")
+	return spaceBefore().ReplaceAllString(text, "$1")
 }
 
 // quoteMarks are the pairs of quotation marks.

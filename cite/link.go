@@ -3,7 +3,6 @@ package cite
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -80,15 +79,15 @@ func escapeFragment(s string) string {
 }
 
 var (
-	lineMark   = regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+)`)
-	markupLink = regexp.MustCompile(`!?\[([^\]\n]*)\]\([^)\n]*\)`)
+	lineMark   = pattern(`(?m)^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+)`)
+	markupLink = pattern(`!?\[([^\]\n]*)\]\([^)\n]*\)`)
 )
 
 // visible takes Markdown off a text, so that it reads as on the page, with
 // single spaces.
 func visible(text string) string {
-	text = lineMark.ReplaceAllString(text, "")
-	text = markupLink.ReplaceAllString(text, "$1")
+	text = lineMark().ReplaceAllString(text, "")
+	text = markupLink().ReplaceAllString(text, "$1")
 	text = strings.NewReplacer("**", "", "__", "", "`", "").Replace(text)
 	return strings.Join(strings.Fields(text), " ")
 }

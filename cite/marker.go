@@ -1,7 +1,6 @@
 package cite
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,15 +21,15 @@ const (
 )
 
 var (
-	numeric     = regexp.MustCompile(`^[ \t]*` + numberList + `[ \t]*$`)
-	markerShape = regexp.MustCompile(`\[[ \t]*(?:` + numberList + `)[ \t]*\]|【[ \t]*(?:` + numberList + `)[ \t]*】|［[ \t]*(?:` + numberList + `)[ \t]*］`)
-	numberOr    = regexp.MustCompile(`\d{1,3}|[–—-]|†`)
+	numeric     = pattern(`^[ \t]*` + numberList + `[ \t]*$`)
+	markerShape = pattern(`\[[ \t]*(?:` + numberList + `)[ \t]*\]|【[ \t]*(?:` + numberList + `)[ \t]*】|［[ \t]*(?:` + numberList + `)[ \t]*］`)
+	numberOr    = pattern(`\d{1,3}|[–—-]|†`)
 )
 
 // markers finds the citations of text outside the spans that are code.
 func markers(text string, code []span) []marker {
 	var out []marker
-	for _, at := range markerShape.FindAllStringIndex(text, -1) {
+	for _, at := range markerShape().FindAllStringIndex(text, -1) {
 		if slices.ContainsFunc(code, func(c span) bool { return at[0] < c.end && c.start < at[1] }) {
 			continue
 		}
@@ -45,7 +44,7 @@ type span struct{ start, end int }
 func numbersIn(text string) []int {
 	var out []int
 	dash := false
-	for _, tok := range numberOr.FindAllString(text, -1) {
+	for _, tok := range numberOr().FindAllString(text, -1) {
 		if tok == "†" {
 			break // what follows describes the place in the source
 		}

@@ -11,7 +11,7 @@ import (
 // back to the original's bytes. Unicode's compatibility forms are unified
 // (NFKC), and so are quotation marks, dashes and spaces; soft hyphens and
 // other invisible characters and Markdown's emphasis are gone, runs of white
-// space are one space, and white space between ideographs is none.
+// space are one space, and none between ideographs and before punctuation.
 type normal struct {
 	text string
 	// runs say where stretches begin in which both texts go byte by byte, and
@@ -120,7 +120,7 @@ func unify(text string) (string, runs) {
 			}
 		case r == '*' || r == '`' || invisible(r):
 		default:
-			if space >= 0 && len(out) > 0 && !(wide(last) && wide(r)) {
+			if space >= 0 && len(out) > 0 && !(wide(last) && wide(r)) && !clings(r) {
 				rs = rs.add(run{len(out), space, i - space})
 				out = append(out, ' ')
 			}
@@ -137,6 +137,16 @@ func unify(text string) (string, runs) {
 		i += size
 	}
 	return string(out), rs
+}
+
+// clings reports punctuation before which a space says nothing: some write one,
+// and taking a marker out leaves one.
+func clings(r rune) bool {
+	switch r {
+	case '.', ',', ';', ':', '!', '?', '…', '。', '，', '、', '；', '：', '！', '？':
+		return true
+	}
+	return false
 }
 
 // blank reports white space beyond ASCII.

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dossier/cite"
+	"dossier/lang"
 )
 
 func TestFind(t *testing.T) {
@@ -113,6 +114,38 @@ func TestAnySpanIsFound(t *testing.T) {
 		}
 	})
 }
+
+// Every sentence of any text is a quotation that verifies, and none does when
+// its span is shifted into another snapshot.
+func TestQuotedSentencesVerify(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := drawText(t)
+		ledger, snaps := cite.NewLedger(), cite.Snapshots{}
+		source := ledger.Add(cite.Source{URI: "notes.txt"})
+		snap := snaps.Add(text)
+		if _, err := ledger.Read(source.Number, snap); err != nil {
+			t.Fatal(err)
+		}
+		var passages []cite.Passage
+		for _, s := range lang.Sentences(text) {
+			if strings.ContainsFunc(norm.NFKC.String(s.In(text)), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) &&
+				boundaryOrEnd(text, s.Start) && boundaryOrEnd(text, s.End) {
+				passages = append(passages, snap.PassageAt(source.Number, s))
+			}
+		}
+		r := cite.VerifyQuotes(ledger, snaps, passages)
+		if r.Covered != len(passages) || len(passages) > 0 && r.Coverage != 1 {
+			t.Fatalf("%+v of %q", r, text)
+		}
+		foreign := cite.Passage{Source: 2, Start: 0, End: len(text)}
+		beyond := cite.Passage{Source: 1, Start: 0, End: len(text) + 1}
+		if r := cite.VerifyQuotes(ledger, snaps, []cite.Passage{foreign, beyond}); r.Covered != 0 {
+			t.Fatalf("%+v", r)
+		}
+	})
+}
+
+func boundaryOrEnd(text string, i int) bool { return i == 0 || i == len(text) || boundaryAt(text, i) }
 
 func TestBrokenQuoteIsNotFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

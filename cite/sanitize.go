@@ -11,17 +11,17 @@ const domains = `(?:com|org|net|info|biz|io|ai|co|me|app|dev|xyz|top|site|online
 	`ru|su|рф|by|ua|kz|cn|hk|tw|jp|kr|in|id|uk|us|eu|de|fr|es|it|nl|pl|cz|se|no|fi|dk|ch|at|be|pt|gr|tr|il|ir|br|mx|ar|au|nz|ca|za|tk|ml|ga|cf|gq|cc|tv|ws|to|ly|gl|sh|gg)`
 
 var (
-	htmlComment = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)`)
-	htmlHidden  = regexp.MustCompile(`(?is)<(?:script|style|iframe|object|svg)\b.*?(?:</(?:script|style|iframe|object|svg)\s*>|$)`)
-	htmlTag     = regexp.MustCompile(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
-	autoLink    = regexp.MustCompile(`<(?:[a-zA-Z][a-zA-Z0-9+.-]*:[^<>\s]*|[^<>\s@]+@[^<>\s@]+)>`)
-	definition  = regexp.MustCompile(`(?m)^[ \t>]{0,8}\[[^\]\n]+\]:[^\n]*(?:\n|$)`)
-	image       = regexp.MustCompile(`!\[[^\]\n]*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])?`)
-	inlineLink  = regexp.MustCompile(`\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\((?:[^()\n]|\([^()\n]*\))*\)`)
-	schemed     = regexp.MustCompile(`(?i)(?:\b[a-z][a-z0-9+.-]{1,20}://|\b(?:mailto|javascript|data|vbscript|tel|blob):(?:[^\s\d]|\d))[^\s<>"'“”«»「」『』【】()（）、。，；\[\]]*(?:\([^\s()]*\)[^\s<>"'()（）、。，；\[\]]*)*`)
-	hosted      = regexp.MustCompile(`(?i)(?:\bwww\.[^\s<>"'“”«»()（）、。，；\[\]]+|(?:[\p{L}0-9-]+\.)+` + domains + `(?::\d+)?/[^\s<>"'“”«»「」()（）、。，；\[\]]*)`)
-	emptied     = regexp.MustCompile(`[ \t]?(?:\([ \t,;:]*\)|（[ ，；：]*）|<[ \t]*>)`)
-	spaceBefore = regexp.MustCompile(`[ \t]+([.,;:!?。，；：！？])`)
+	htmlComment = pattern(`(?s)<!--.*?(?:-->|$)`)
+	htmlHidden  = pattern(`(?is)<(?:script|style|iframe|object|svg)\b.*?(?:</(?:script|style|iframe|object|svg)\s*>|$)`)
+	htmlTag     = pattern(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s[^<>]*)?/?>`)
+	autoLink    = pattern(`<(?:[a-zA-Z][a-zA-Z0-9+.-]*:[^<>\s]*|[^<>\s@]+@[^<>\s@]+)>`)
+	definition  = pattern(`(?m)^[ \t>]{0,8}\[[^\]\n]+\]:[^\n]*(?:\n|$)`)
+	image       = pattern(`!\[[^\]\n]*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])?`)
+	inlineLink  = pattern(`\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\((?:[^()\n]|\([^()\n]*\))*\)`)
+	schemed     = pattern(`(?i)(?:\b[a-z][a-z0-9+.-]{1,20}://|\b(?:mailto|javascript|data|vbscript|tel|blob):(?:[^\s\d]|\d))[^\s<>"'“”«»「」『』【】()（）、。，；\[\]]*(?:\([^\s()]*\)[^\s<>"'()（）、。，；\[\]]*)*`)
+	hosted      = pattern(`(?i)(?:\bwww\.[^\s<>"'“”«»()（）、。，；\[\]]+|(?:[\p{L}0-9-]+\.)+` + domains + `(?::\d+)?/[^\s<>"'“”«»「」()（）、。，；\[\]]*)`)
+	emptied     = pattern(`[ \t]?(?:\([ \t,;:]*\)|（[ ，；：]*）|<[ \t]*>)`)
+	spaceBefore = pattern(`[ \t]+([.,;:!?。，；：！？])`)
 )
 
 // Sanitize takes out of an answer everything by which a model could point
@@ -41,36 +41,36 @@ func Sanitize(markdown string) string {
 	// What is left of the syntax is broken or nested on purpose. Another
 	// parser may read it otherwise, so it is taken apart.
 	text = strings.ReplaceAll(text, "](", "] (")
-	text = openTag.ReplaceAllString(text, "< $1")
-	text = splitLabel.ReplaceAllString(text, "$1] :")
-	return addressStart.ReplaceAllString(text, "$1: ")
+	text = openTag().ReplaceAllString(text, "< $1")
+	text = splitLabel().ReplaceAllString(text, "$1] :")
+	return addressStart().ReplaceAllString(text, "$1: ")
 }
 
 const maxPasses = 16
 
 var (
-	openTag      = regexp.MustCompile(`<([a-zA-Z/!?])`)
-	splitLabel   = regexp.MustCompile(`(?m)^([^\[\]\n]*)\]:`) // a definition whose label began on a line before
-	addressStart = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*):(?://+|\\\\)`)
+	openTag      = pattern(`<([a-zA-Z/!?])`)
+	splitLabel   = pattern(`(?m)^([^\[\]\n]*)\]:`) // a definition whose label began on a line before
+	addressStart = pattern(`(?i)\b([a-z][a-z0-9+.-]*):(?://+|\\\\)`)
 )
 
 func sanitizeOnce(text string) string {
-	text = htmlComment.ReplaceAllString(text, "")
-	text = htmlHidden.ReplaceAllString(text, "")
+	text = htmlComment().ReplaceAllString(text, "")
+	text = htmlHidden().ReplaceAllString(text, "")
 	text = withoutSourceList(text)
-	text = autoLink.ReplaceAllString(text, "")
-	text = htmlTag.ReplaceAllString(text, "")
-	text = definition.ReplaceAllString(text, "")
-	text = image.ReplaceAllString(text, "")
-	text = inlineLink.ReplaceAllStringFunc(text, func(link string) string {
-		label := inlineLink.FindStringSubmatch(link)[1]
-		if numeric.MatchString(label) {
+	text = autoLink().ReplaceAllString(text, "")
+	text = htmlTag().ReplaceAllString(text, "")
+	text = definition().ReplaceAllString(text, "")
+	text = image().ReplaceAllString(text, "")
+	text = inlineLink().ReplaceAllStringFunc(text, func(link string) string {
+		label := inlineLink().FindStringSubmatch(link)[1]
+		if numeric().MatchString(label) {
 			return "[" + label + "]"
 		}
 		return label
 	})
-	text = replaceAddresses(text, schemed)
-	text = replaceAddresses(text, hosted)
+	text = replaceAddresses(text, schemed())
+	text = replaceAddresses(text, hosted())
 	return text
 }
 
@@ -90,14 +90,14 @@ func replaceAddresses(text string, re *regexp.Regexp) string {
 		last = at[0] + max(kept, 1)
 	}
 	b.WriteString(text[last:])
-	text = emptied.ReplaceAllString(b.String(), "")
-	return spaceBefore.ReplaceAllString(text, "$1")
+	text = emptied().ReplaceAllString(b.String(), "")
+	return spaceBefore().ReplaceAllString(text, "$1")
 }
 
 var (
-	sourceHeading = regexp.MustCompile(`(?i)^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*|__)?[ \t]*(?:\d+[.)][ \t]*)?(?:sources?|references?|bibliography|works cited|citations|links|источники|список источников|список литературы|литература|ссылки|использованные источники|参考文献|参考资料|資料來源|资料来源|来源|來源|引用来源|参考来源|參考文獻|參考資料)[ \t]*[:：]?[ \t]*(?:\*\*|__)?[ \t]*[:：]?[ \t]*$`)
-	anyHeading    = regexp.MustCompile(`^[ \t]{0,3}#{1,6}[ \t]`)
-	listLine      = regexp.MustCompile(`^[ \t]*(?:[-*+•][ \t]|\d{1,3}[.)、][ \t]?|[\[【［]\^?\d{1,3}[\]】］])`)
+	sourceHeading = pattern(`(?i)^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*|__)?[ \t]*(?:\d+[.)][ \t]*)?(?:sources?|references?|bibliography|works cited|citations|links|источники|список источников|список литературы|литература|ссылки|использованные источники|参考文献|参考资料|資料來源|资料来源|来源|來源|引用来源|参考来源|參考文獻|參考資料)[ \t]*[:：]?[ \t]*(?:\*\*|__)?[ \t]*[:：]?[ \t]*$`)
+	anyHeading    = pattern(`^[ \t]{0,3}#{1,6}[ \t]`)
+	listLine      = pattern(`^[ \t]*(?:[-*+•][ \t]|\d{1,3}[.)、][ \t]?|[\[【［]\^?\d{1,3}[\]】］])`)
 )
 
 // withoutSourceList removes a heading like "Sources" and the list under it.
@@ -116,10 +116,10 @@ func withoutSourceList(text string) string {
 		switch {
 		case fence:
 			dropping = false
-		case sourceHeading.MatchString(strings.TrimRight(line, "\n")) && listFollows(lines[i+1:]):
+		case sourceHeading().MatchString(strings.TrimRight(line, "\n")) && listFollows(lines[i+1:]):
 			dropping = true
 			continue
-		case dropping && bare != "" && !listLine.MatchString(line) && !strings.HasPrefix(line, "  "):
+		case dropping && bare != "" && !listLine().MatchString(line) && !strings.HasPrefix(line, "  "):
 			dropping = false
 		}
 		if !dropping {
@@ -132,7 +132,7 @@ func withoutSourceList(text string) string {
 func listFollows(lines []string) bool {
 	for _, line := range lines {
 		if strings.TrimSpace(line) != "" {
-			return listLine.MatchString(line)
+			return listLine().MatchString(line)
 		}
 	}
 	return true

@@ -138,6 +138,41 @@ func Verify(ctx context.Context, answer string, ledger *Ledger, snapshots Snapsh
 	return r, nil
 }
 
+// VerifyQuotes checks an answer that consists of passages quoted as they are,
+// which needs no reading of its text. Each passage is a claim; it is verified
+// if its span lies in the snapshot of its source and is found there again.
+func VerifyQuotes(ledger *Ledger, snapshots Snapshots, passages []Passage) *Result {
+	r := &Result{}
+	var behind []int
+	for _, p := range passages {
+		c := Checked{Claim: Claim{Sources: []int{p.Source}}, Verdict: UnknownSource}
+		source, ok := ledger.Source(p.Source)
+		snap := snapshots[source.Snapshot]
+		switch {
+		case !ok:
+			c.Sources, c.Unknown = nil, []int{p.Source}
+		case snap != nil:
+			c.Verdict = Misquoted
+			quote, err := p.Quote(snap)
+			if err != nil {
+				break
+			}
+			c.Text, c.Quotes = quote, []string{quote}
+			if _, found := snap.Find(quote); found {
+				c.Verdict, c.Score, c.Verified, c.Passages = Supported, 1, true, []Passage{p}
+				behind = append(behind, p.Source)
+				r.Covered++
+			}
+		}
+		r.Claims = append(r.Claims, c)
+	}
+	if len(r.Claims) > 0 {
+		r.Coverage = float64(r.Covered) / float64(len(r.Claims))
+	}
+	r.Independent = ledger.Independent(behind)
+	return r
+}
+
 func short(text string) string {
 	runes := []rune(text)
 	if len(runes) > 60 {
@@ -246,6 +281,9 @@ func (v *verifier) render(text string, claims []Checked) string {
 		b.WriteString(v.known(text[last:c.Start]))
 		last = c.End
 		if !c.Verified && v.opts.Drop {
+			for last < len(text) && text[last] == ' ' {
+				last++ // the space before the next sentence goes with this one
+			}
 			continue
 		}
 		body := v.known(text[c.Start:c.End])
@@ -304,7 +342,7 @@ func collapse(text string) string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\n")
 		bare := strings.TrimSpace(line)
-		if m := itemLine.FindString(line + " "); m != "" && strings.TrimSpace(m) == bare || strings.Trim(bare, "|> ") == "" && bare != "" {
+		if m := itemLine().FindString(line + " "); m != "" && strings.TrimSpace(m) == bare || strings.Trim(bare, "|> ") == "" && bare != "" {
 			continue
 		}
 		if bare == "" && blank {

@@ -2,7 +2,6 @@ package entail
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,9 +17,9 @@ type Number struct {
 }
 
 var (
-	numberShape = regexp.MustCompile(`\d{1,3}(?:[ \x{a0}\x{202f}\x{2009}]\d{3})+(?:[.,]\d{1,2})?|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?`)
-	scaleShape  = regexp.MustCompile(`(?i)^[ \t\x{a0}]*(thousand|million|billion|trillion|mln|bln|тыс\p{L}*|млн|миллион\p{L}*|млрд|миллиард\p{L}*|трлн|триллион\p{L}*|万亿|千万|百万|万|萬|亿|億)`)
-	unitShape   = regexp.MustCompile(`^[ \t\x{a0}-]*([%‰°$€£¥₽]|\p{L}+)`)
+	numberShape = pattern(`\d{1,3}(?:[ \x{a0}\x{202f}\x{2009}]\d{3})+(?:[.,]\d{1,2})?|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?`)
+	scaleShape  = pattern(`(?i)^[ \t\x{a0}]*(thousand|million|billion|trillion|mln|bln|тыс\p{L}*|млн|миллион\p{L}*|млрд|миллиард\p{L}*|трлн|триллион\p{L}*|万亿|千万|百万|万|萬|亿|億)`)
+	unitShape   = pattern(`^[ \t\x{a0}-]*([%‰°$€£¥₽]|\p{L}+)`)
 )
 
 func scaleOf(word string) float64 {
@@ -63,13 +62,13 @@ const hanMeasures = "个個年月日岁歲人名位次天种種家条條件倍�
 // Numbers finds the numbers of a text in order.
 func Numbers(text string) []Number {
 	var out []Number
-	for _, at := range numberShape.FindAllStringIndex(text, -1) {
+	for _, at := range numberShape().FindAllStringIndex(text, -1) {
 		start, end := at[0], at[1]
 		if before, _ := utf8.DecodeLastRuneInString(text[:start]); start > 0 && (unicode.IsLetter(before) && before < 0x2e80 || before == '_') {
 			continue // B12, mp3: part of a name
 		}
 		n := Number{Value: parse(text[start:end]), Start: start, End: end}
-		if m := scaleShape.FindStringSubmatchIndex(text[end:]); m != nil {
+		if m := scaleShape().FindStringSubmatchIndex(text[end:]); m != nil {
 			n.Value *= scaleOf(text[end+m[2] : end+m[3]])
 			n.End = end + m[3]
 		}
@@ -78,7 +77,7 @@ func Numbers(text string) []Number {
 	words(text, func(w string, start, end int) {
 		if v, ok := numerals[w]; ok {
 			n := Number{Value: v, Start: start, End: end}
-			if m := scaleShape.FindStringSubmatchIndex(text[end:]); m != nil {
+			if m := scaleShape().FindStringSubmatchIndex(text[end:]); m != nil {
 				n.Value *= scaleOf(text[end+m[2] : end+m[3]])
 				n.End = end + m[3]
 			}
@@ -103,7 +102,7 @@ func Numbers(text string) []Number {
 }
 
 func unitAt(text string, n Number) string {
-	if m := unitShape.FindStringSubmatch(text[n.End:]); m != nil {
+	if m := unitShape().FindStringSubmatch(text[n.End:]); m != nil {
 		unit := strings.ToLower(m[1])
 		if r, size := utf8.DecodeRuneInString(unit); r >= 0x2e80 {
 			return unit[:size]
@@ -121,8 +120,8 @@ func unitAt(text string, n Number) string {
 }
 
 var (
-	beforeYear = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:in|since|from|until|till|by|of|to|before|after|around|circa|year|в|во|с|со|к|до|по|от|после|около)[ \t\x{a0}]+$`)
-	afterYear  = regexp.MustCompile(`(?i)^(?:[ \t\x{a0}]*(?:года?|году|годом|гг?\b|年)|[ \t]*(?:[.,;:)\]–—-]|and\b|to\b|и\b|$))`)
+	beforeYear = pattern(`(?i)(?:^|[^\p{L}])(?:in|since|from|until|till|by|of|to|before|after|around|circa|year|в|во|с|со|к|до|по|от|после|около)[ \t\x{a0}]+$`)
+	afterYear  = pattern(`(?i)^(?:[ \t\x{a0}]*(?:года?|году|годом|гг?\b|年)|[ \t]*(?:[.,;:)\]–—-]|and\b|to\b|и\b|$))`)
 )
 
 // year reports whether a number is a year by where it stands.
@@ -130,7 +129,7 @@ func (n Number) year(text string) bool {
 	if n.End-n.Start != 4 || n.Value < 1000 || n.Value > 2100 || n.Value != math.Trunc(n.Value) {
 		return false
 	}
-	return beforeYear.MatchString(text[max(0, n.Start-24):n.Start]) || afterYear.MatchString(text[n.End:])
+	return beforeYear().MatchString(text[max(0, n.Start-24):n.Start]) || afterYear().MatchString(text[n.End:])
 }
 
 // parse reads digits with either decimal mark: a comma before exactly three

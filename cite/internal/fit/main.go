@@ -3,6 +3,7 @@
 // prints the Go text of the weights.
 //
 //	go run ./bench/eval -set 'verify_*' -runs DIR -out /dev/null
+//	go run ./bench/eval -set retrieval_scifact_en -runs DIR -out /dev/null
 //	go run ./cite/internal/fit DIR >weights.txt
 //
 // Each set counts as sets says, and within a set each label counts the same,
