@@ -53,7 +53,8 @@ type execution struct {
 	onFinish  context.CancelFunc
 	signalN   int64
 	answers   map[string]string // by ask key
-	steering  []string
+	steering  []Signal
+	steered   int64 // the last steering that an earlier execution has seen
 
 	active  int // goroutines of the run that are not blocked in the kernel
 	waiters map[*waiter]struct{}
@@ -83,6 +84,10 @@ func newExecution(ctx context.Context, h *History, limits Limits) *execution {
 			entry := &h.Entries[i]
 			e.history[place{entry.Kind, entry.Key}] = entry
 			e.ord = max(e.ord, entry.Ord)
+			var seen steering
+			if entry.Kind == EntrySteer && json.Unmarshal(entry.Value, &seen) == nil {
+				e.steered = max(e.steered, seen.Upto)
+			}
 		}
 	}
 	return e
@@ -259,12 +264,19 @@ func (e *execution) submitLocked(b *Batch, done func(error)) {
 	e.journal.Commit(b, done)
 }
 
+// steering is what a call of Steer returned: the value of an EntrySteer.
+type steering struct {
+	Texts []string `json:"texts,omitempty"`
+	// Upto is the last signal among them; 0 where that was another run's.
+	Upto int64 `json:"upto,omitempty"`
+}
+
 // steer returns the steering that arrived since the last call, as recorded.
 func (e *execution) steer(key string) ([]string, error) {
 	if entry, ok := e.lookup(EntrySteer, key); ok {
-		var texts []string
-		err := json.Unmarshal(entry.Value, &texts)
-		return texts, err
+		var seen steering
+		err := json.Unmarshal(entry.Value, &seen)
+		return seen.Texts, err
 	}
 	if e.replay != nil {
 		return nil, fmt.Errorf("%w: steering %s", ErrLive, key)
@@ -274,15 +286,18 @@ func (e *execution) steer(key string) ([]string, error) {
 	if err := e.brokenLocked(); err != nil {
 		return nil, err
 	}
-	texts := e.steering
-	e.steering = nil
-	raw, err := json.Marshal(texts)
+	var now steering
+	for _, s := range e.steering {
+		now.Texts, now.Upto = append(now.Texts, s.Text), s.N
+	}
+	raw, err := json.Marshal(now)
 	if err != nil {
 		return nil, err
 	}
+	e.steering = nil
 	e.append(Entry{Key: key, Kind: EntrySteer, Value: raw})
 	e.flagLocked()
-	return texts, nil
+	return now.Texts, nil
 }
 
 // signals takes in what arrived from outside. A run that is being put to rest
@@ -306,7 +321,9 @@ func (e *execution) signals(list []Signal) {
 		case SignalFinish:
 			e.finishLocked()
 		case SignalSteer:
-			e.steering = append(e.steering, s.Text)
+			if s.N > e.steered {
+				e.steering = append(e.steering, s)
+			}
 		case SignalAnswer:
 			if e.answers == nil {
 				e.answers = make(map[string]string)

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -160,6 +161,19 @@ func Fork(h *History, log []PlacedEvent, at string) ([]Entry, []PlacedEvent, err
 		}
 		entry.Seq = int64(at)
 		entry.Ord = int64(len(entries) + 1)
+		if entry.Kind == EntrySteer {
+			// The fork's own signals are counted anew.
+			var seen steering
+			if err := json.Unmarshal(entry.Value, &seen); err != nil {
+				return nil, nil, fmt.Errorf("the journal's steering %s: %w", entry.Key, err)
+			}
+			seen.Upto = 0
+			raw, err := json.Marshal(seen)
+			if err != nil {
+				return nil, nil, err
+			}
+			entry.Value = raw
+		}
 		entries = append(entries, entry)
 	}
 	return entries, events, nil
