@@ -47,6 +47,7 @@ type execution struct {
 	// stop is why the run must not start anything more. The first reason
 	// counts, but a pause gives way to any other.
 	stop      error
+	pauseSeen bool // the run's code was told that it is paused
 	resting   bool // the execution is over, only its last batch is not
 	finishing bool
 	finished  context.Context // ends when finishing begins; made when asked for
@@ -113,7 +114,7 @@ func (e *execution) recorded(key string) (*Entry, bool) {
 // gate says whether a new effect may start here.
 func (e *execution) gate(ctx context.Context, key string) error {
 	if e.replay != nil {
-		return fmt.Errorf("%w: step %s", ErrLive, key)
+		return e.live("step " + key)
 	}
 	if err := e.stopped(); err != nil {
 		return err
@@ -121,11 +122,19 @@ func (e *execution) gate(ctx context.Context, key string) error {
 	return ctx.Err()
 }
 
-// stopped returns why the run has to stop, or nil.
+// stopped returns why the run has to stop, or nil, to the run's code.
 func (e *execution) stopped() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.brokenLocked()
+	return e.refuseLocked()
+}
+
+// refuseLocked is brokenLocked for answers to the run's code. Code that has
+// seen a pause is off its path from there on: what it does next is void.
+func (e *execution) refuseLocked() error {
+	err := e.brokenLocked()
+	e.pauseSeen = e.pauseSeen || errors.Is(err, ErrPaused)
+	return err
 }
 
 func (e *execution) brokenLocked() error {
@@ -152,7 +161,7 @@ func (e *execution) haltLocked(why error, interrupt bool) {
 	}
 	for w := range e.waiters {
 		if w.kind != waitTask {
-			w.err = e.stop
+			w.err = e.refuseLocked()
 			e.wake(w)
 		}
 	}
@@ -170,14 +179,15 @@ func (e *execution) breakWith(err error) error {
 	return *e.broken.Load()
 }
 
-// emit appends a durable event unless its place has one already.
-func (e *execution) emit(at, agent string, data event.Data) error {
+// emit appends a durable event unless its place has one already. What belongs
+// to a step is kept in a pause, since the step will be.
+func (e *execution) emit(at, agent string, data event.Data, inStep bool) error {
 	if e.replay != nil {
 		return e.replay.emitted(at, agent, data)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.brokenLocked(); err != nil && !errors.Is(err, ErrPaused) {
+	if err := e.brokenLocked(); err != nil && (!errors.Is(err, ErrPaused) || e.pauseSeen && !inStep) {
 		return err
 	}
 	e.emitLocked(at, agent, data)
@@ -279,11 +289,11 @@ func (e *execution) steer(key string) ([]string, error) {
 		return seen.Texts, err
 	}
 	if e.replay != nil {
-		return nil, fmt.Errorf("%w: steering %s", ErrLive, key)
+		return nil, e.live("steering " + key)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.brokenLocked(); err != nil {
+	if err := e.refuseLocked(); err != nil {
 		return nil, err
 	}
 	var now steering
@@ -334,10 +344,11 @@ func (e *execution) signals(list []Signal) {
 	}
 }
 
-// finishLocked tells the run to end with what there is. It ends a pause.
+// finishLocked tells the run to end with what there is. It ends a pause, or,
+// where the run's code has seen that already, the next execution does.
 func (e *execution) finishLocked() {
 	e.finishing = true
-	if errors.Is(e.stop, ErrPaused) {
+	if errors.Is(e.stop, ErrPaused) && !e.pauseSeen {
 		e.stop = nil
 	}
 	if e.onFinish != nil {

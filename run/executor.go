@@ -157,11 +157,14 @@ func (x *Executor) forget(e *execution) {
 }
 
 // recalled says whether a run that was just put to rest has signals that came
-// too late to be seen and that make it go on. When they can't be read, the
-// sweep of orphans finds the run later.
+// too late to be acted upon and that make it go on. When they can't be read,
+// Orphans has the run.
 func (x *Executor) recalled(ctx context.Context, e *execution, status Status) bool {
 	if status != Waiting && status != Paused {
 		return false
+	}
+	if status == Paused && e.finishing {
+		return true // told to finish when its code had seen the pause
 	}
 	late, err := x.journal.Signals(ctx, e.rec.ID, e.signalN)
 	if err != nil {
@@ -212,7 +215,7 @@ func (e *execution) outcome(err error) State {
 	st := State{Status: Done}
 	stop := e.stop
 	switch {
-	case err == nil && (stop == nil || errors.Is(stop, ErrPaused)):
+	case err == nil && (stop == nil || errors.Is(stop, ErrPaused) && !e.pauseSeen):
 		// The code reached its end before the pause took effect.
 	case errors.Is(stop, ErrCancelled):
 		st.Status = Cancelled
