@@ -247,6 +247,29 @@ func TestForkWithAnotherModelRunsOnlyWhatFollows(t *testing.T) {
 	}
 }
 
+// A fork does not see what it is an alternative to.
+func TestForkDoesNotSeeTheOriginalAnswer(t *testing.T) {
+	srv := llmtest.Start(t, llmtest.Script{})
+	e := engine(t, memory.New(memory.Options{}), connected(srv))
+	original := follow(t, e, ask("what is a lease?"))[0].Run
+	for range 2 { // a fork, and a fork of the fork
+		rec, err := e.Fork(t.Context(), original, "answer", ForkOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range e.Events(t.Context(), rec.ID, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		calls := srv.Calls()
+		if n := len(calls[len(calls)-1].Request.Messages); n != 2 {
+			t.Errorf("the fork's model saw %d messages", n)
+		}
+		original = rec.ID
+	}
+}
+
 func TestBadRequests(t *testing.T) {
 	e := engine(t, memory.New(memory.Options{}), nil)
 	for name, req := range map[string]Request{

@@ -78,20 +78,18 @@ func (e *Engine) Events(ctx context.Context, id string, after int64) iter.Seq2[e
 				return
 			case ev := <-f.ch:
 				missed := f.missed()
-				if ev.Seq > last+1 || missed {
-					if !catchUp() {
-						return
-					}
+				if (missed || ev.Seq > last+1) && !catchUp() {
+					return
 				}
-				if ev.Seq != 0 && ev.Seq <= last {
+				if why := f.stopped(); why != nil {
+					yield(event.Event{}, &StoppedError{Run: id, Failure: run.Failure{Code: why.Code, Message: why.Message, Hint: why.Hint}})
+					return
+				}
+				if missed || ev.Seq != 0 && ev.Seq <= last {
 					continue
 				}
 				if ev.Seq != 0 {
 					last, over = ev.Seq, ends(ev)
-				}
-				if fatal, ok := ev.Data.(event.RunError); ok && ev.Seq == 0 && fatal.Fatal {
-					yield(event.Event{}, &StoppedError{Run: id, Failure: run.Failure{Code: fatal.Code, Message: fatal.Message, Hint: fatal.Hint}})
-					return
 				}
 				if !yield(ev, nil) {
 					return

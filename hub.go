@@ -20,6 +20,8 @@ type follower struct {
 	mu sync.Mutex
 	// lagged says that something was left out since the follower last asked.
 	lagged bool
+	// dead is why the run can't go on here; it reaches every follower.
+	dead *event.RunError
 }
 
 // followerBuffer is how many events a follower may be behind.
@@ -32,13 +34,20 @@ func (h *hub) publish(ev event.Event) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for _, f := range h.runs[ev.Run] {
-		select {
-		case f.ch <- ev:
-		default:
-			f.mu.Lock()
-			f.lagged = true
-			f.mu.Unlock()
-		}
+		f.offer(ev)
+	}
+}
+
+func (f *follower) offer(ev event.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if why, ok := ev.Data.(event.RunError); ok && why.Fatal && ev.Seq == 0 {
+		f.dead = &why
+	}
+	select {
+	case f.ch <- ev:
+	default:
+		f.lagged = true
 	}
 }
 
@@ -67,11 +76,24 @@ func (h *hub) leave(run string, f *follower) {
 	}
 }
 
-// missed says whether events were left out, and forgets it.
+// missed says whether events were left out. Then it drops what is buffered,
+// since that is older than what the store has by now.
 func (f *follower) missed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	lagged := f.lagged
+	if !f.lagged {
+		return false
+	}
 	f.lagged = false
-	return lagged
+	for len(f.ch) > 0 {
+		<-f.ch
+	}
+	return true
+}
+
+// stopped returns why the run can't go on here, or nil.
+func (f *follower) stopped() *event.RunError {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.dead
 }

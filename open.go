@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"dossier/event"
 	"dossier/internal/config"
 	"dossier/internal/datadir"
 	"dossier/internal/store"
@@ -92,6 +93,23 @@ func openStore(ctx context.Context, cfg *config.Config, dir string, log *slog.Lo
 	return e, nil
 }
 
+// historyIn returns what was said in a session before a run. For a fork that is
+// what was said before the run that it was forked from.
+func historyIn(s store.Store) chat.History {
+	return func(ctx context.Context, session, id string, limit int) ([]event.Message, error) {
+		for {
+			rec, err := s.Run(ctx, id)
+			if errors.Is(err, run.ErrUnknownRun) || err == nil && rec.ForkOf == "" {
+				return s.Messages(ctx, session, id, limit)
+			}
+			if err != nil {
+				return nil, err
+			}
+			id = rec.ForkOf
+		}
+	}
+}
+
 // assemble is the wiring of the product: everything that exists is named here.
 func assemble(cfg *config.Config, s store.Store, log *slog.Logger) (*Engine, error) {
 	if log == nil {
@@ -113,7 +131,7 @@ func assemble(cfg *config.Config, s store.Store, log *slog.Logger) (*Engine, err
 		},
 		owner: "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()),
 		modes: []mode.Mode{
-			chat.New(models, s.Messages, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
+			chat.New(models, historyIn(s), chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
 		},
 	}), nil
 }

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"dossier/event"
@@ -42,17 +41,14 @@ func (s *Scope) Ask(ctx context.Context, q Question) (Answer, error) {
 		return a, err
 	}
 	if e.replay != nil {
-		return Answer{}, fmt.Errorf("%w: question %s", ErrLive, key)
+		return Answer{}, e.live("question " + key)
 	}
 	if _, asked := e.lookup(EntryAsk, key); !asked {
 		raw, err := json.Marshal(q)
 		if err != nil {
 			return Answer{}, err
 		}
-		if err := s.emitAsked(key, q); err != nil {
-			return Answer{}, err
-		}
-		if err := e.record(Entry{Key: key, Kind: EntryAsk, Value: raw}); err != nil {
+		if err := e.recordWith(s.asked(key, q), Entry{Key: key, Kind: EntryAsk, Value: raw}); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -64,28 +60,33 @@ func (s *Scope) Ask(ctx context.Context, q Question) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if err := s.emitAnswered(key, a); err != nil {
-		return Answer{}, err
-	}
-	return a, e.record(Entry{Key: key, Kind: EntryAnswer, Value: raw})
+	return a, e.recordWith(s.answered(key, a), Entry{Key: key, Kind: EntryAnswer, Value: raw})
 }
 
-func (s *Scope) emitAsked(key string, q Question) error {
-	return s.exec.emit(key+"#asked", s.agent, event.ClarifyAsked{ID: key, Questions: q.Questions, Options: q.Options, Reason: q.Reason})
+// emission is an event with its place, before it is in the log.
+type emission struct {
+	place, agent string
+	data         event.Data
 }
 
-func (s *Scope) emitAnswered(key string, a Answer) error {
-	return s.exec.emit(key+"#answered", s.agent, event.ClarifyAnswered{ID: key, Answer: a.Text, Skipped: a.Skipped})
+func (s *Scope) asked(key string, q Question) emission {
+	return emission{key + "#asked", s.agent, event.ClarifyAsked{ID: key, Questions: q.Questions, Options: q.Options, Reason: q.Reason}}
+}
+
+func (s *Scope) answered(key string, a Answer) emission {
+	return emission{key + "#answered", s.agent, event.ClarifyAnswered{ID: key, Answer: a.Text, Skipped: a.Skipped}}
 }
 
 func (s *Scope) replayAsk(key string, q Question, a Answer) error {
 	if s.exec.replay == nil {
 		return nil
 	}
-	if err := s.emitAsked(key, q); err != nil {
-		return err
+	for _, ev := range []emission{s.asked(key, q), s.answered(key, a)} {
+		if err := s.exec.replay.emitted(ev.place, ev.agent, ev.data); err != nil {
+			return err
+		}
 	}
-	return s.emitAnswered(key, a)
+	return nil
 }
 
 // awaitAnswer blocks until the question has an answer or the run stops.
@@ -93,7 +94,7 @@ func (e *execution) awaitAnswer(ctx context.Context, key string) (Answer, error)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for {
-		if err := e.brokenLocked(); err != nil {
+		if err := e.refuseLocked(); err != nil {
 			return Answer{}, err
 		}
 		if text, ok := e.answers[key]; ok {

@@ -1,8 +1,9 @@
 package run
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"dossier/event"
@@ -38,42 +39,108 @@ func (e *BudgetError) Fault() (code, hint string) {
 
 // ErrFinish says that the run was told to finish now. For the run's code it is
 // the same as a spent budget.
-var ErrFinish = errors.New("the run was told to finish with what there is")
+var ErrFinish error = finishError{}
+
+type finishError struct{}
+
+func (finishError) Error() string { return "the run was told to finish with what there is" }
+
+// Fault implements the kernel's way to record an error.
+func (finishError) Fault() (code, hint string) {
+	return "finished", "there was nothing yet to finish with: resume the run to let it go on"
+}
 
 // Budget is what a run may still spend, shared by all its branches.
-type Budget struct{ exec *execution }
+type Budget struct{ scope *Scope }
 
 // Budget of the run.
-func (s *Scope) Budget() Budget { return Budget{s.exec} }
+func (s *Scope) Budget() Budget { return Budget{s} }
 
 // Check is called before each call that costs something. It returns a
 // *BudgetError when a limit is reached, ErrFinish when the run was told to
-// finish, and nil otherwise.
+// finish, and nil otherwise. Outside a step the outcome is recorded, so that a
+// resumed or replayed run decides the same at the same place; inside it is part
+// of the step.
 func (b Budget) Check() error {
-	e := b.exec
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.finishing {
-		return ErrFinish
+	s, e := b.scope, b.scope.exec
+	if s.inStep {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.checkBudget().err()
 	}
-	for _, g := range e.gauges() {
-		if g.limit > 0 && g.spent >= g.limit {
-			e.warnBudget()
-			return &BudgetError{What: g.what, Limit: g.limit, Spent: g.spent}
-		}
+	s.checks++
+	return e.recordedCheck(s.path + "$" + strconv.Itoa(s.checks))
+}
+
+// check is the outcome of a budget check: the value of an EntryCheck.
+type check struct {
+	Finish bool    `json:"finish,omitempty"`
+	What   string  `json:"what,omitempty"`
+	Limit  float64 `json:"limit,omitempty"`
+	Spent  float64 `json:"spent,omitempty"`
+}
+
+func (c check) err() error {
+	switch {
+	case c.Finish:
+		return ErrFinish
+	case c.What != "":
+		return &BudgetError{What: c.What, Limit: c.Limit, Spent: c.Spent}
 	}
 	return nil
 }
 
+// checkBudget looks at the budget as it is now. e.mu is held.
+func (e *execution) checkBudget() check {
+	if e.finishing {
+		return check{Finish: true}
+	}
+	for _, g := range e.gauges() {
+		if g.limit > 0 && g.spent >= g.limit {
+			e.warnBudget()
+			return check{What: g.what, Limit: g.limit, Spent: g.spent}
+		}
+	}
+	return check{}
+}
+
+// recordedCheck returns what a check found, when it was made first.
+func (e *execution) recordedCheck(key string) error {
+	var c check
+	if entry, ok := e.lookup(EntryCheck, key); ok {
+		if err := json.Unmarshal(entry.Value, &c); err != nil {
+			return fmt.Errorf("run: the journal's budget check %s: %w", key, err)
+		}
+		return c.err()
+	}
+	if e.replay != nil {
+		return e.live("budget check " + key)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.refuseLocked(); err != nil {
+		return err
+	}
+	c = e.checkBudget()
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	e.append(Entry{Key: key, Kind: EntryCheck, Value: raw})
+	e.flagLocked()
+	return c.err()
+}
+
 // Spent returns what the run has cost so far.
 func (b Budget) Spent() Spent {
-	b.exec.mu.Lock()
-	defer b.exec.mu.Unlock()
-	return b.exec.spent
+	e := b.scope.exec
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.spent
 }
 
 // Limits of the run.
-func (b Budget) Limits() Limits { return b.exec.limits }
+func (b Budget) Limits() Limits { return b.scope.exec.limits }
 
 type gauge struct {
 	what         string

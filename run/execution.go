@@ -47,13 +47,15 @@ type execution struct {
 	// stop is why the run must not start anything more. The first reason
 	// counts, but a pause gives way to any other.
 	stop      error
+	pauseSeen bool // the run's code was told that it is paused
 	resting   bool // the execution is over, only its last batch is not
 	finishing bool
 	finished  context.Context // ends when finishing begins; made when asked for
 	onFinish  context.CancelFunc
 	signalN   int64
 	answers   map[string]string // by ask key
-	steering  []string
+	steering  []Signal
+	steered   int64 // the last steering that an earlier execution has seen
 
 	active  int // goroutines of the run that are not blocked in the kernel
 	waiters map[*waiter]struct{}
@@ -83,6 +85,10 @@ func newExecution(ctx context.Context, h *History, limits Limits) *execution {
 			entry := &h.Entries[i]
 			e.history[place{entry.Kind, entry.Key}] = entry
 			e.ord = max(e.ord, entry.Ord)
+			var seen steering
+			if entry.Kind == EntrySteer && json.Unmarshal(entry.Value, &seen) == nil {
+				e.steered = max(e.steered, seen.Upto)
+			}
 		}
 	}
 	return e
@@ -108,7 +114,7 @@ func (e *execution) recorded(key string) (*Entry, bool) {
 // gate says whether a new effect may start here.
 func (e *execution) gate(ctx context.Context, key string) error {
 	if e.replay != nil {
-		return fmt.Errorf("%w: step %s", ErrLive, key)
+		return e.live("step " + key)
 	}
 	if err := e.stopped(); err != nil {
 		return err
@@ -116,11 +122,19 @@ func (e *execution) gate(ctx context.Context, key string) error {
 	return ctx.Err()
 }
 
-// stopped returns why the run has to stop, or nil.
+// stopped returns why the run has to stop, or nil, to the run's code.
 func (e *execution) stopped() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.brokenLocked()
+	return e.refuseLocked()
+}
+
+// refuseLocked is brokenLocked for answers to the run's code. Code that has
+// seen a pause is off its path from there on: what it does next is void.
+func (e *execution) refuseLocked() error {
+	err := e.brokenLocked()
+	e.pauseSeen = e.pauseSeen || errors.Is(err, ErrPaused)
+	return err
 }
 
 func (e *execution) brokenLocked() error {
@@ -147,7 +161,7 @@ func (e *execution) haltLocked(why error, interrupt bool) {
 	}
 	for w := range e.waiters {
 		if w.kind != waitTask {
-			w.err = e.stop
+			w.err = e.refuseLocked()
 			e.wake(w)
 		}
 	}
@@ -165,14 +179,15 @@ func (e *execution) breakWith(err error) error {
 	return *e.broken.Load()
 }
 
-// emit appends a durable event unless its place has one already.
-func (e *execution) emit(at, agent string, data event.Data) error {
+// emit appends a durable event unless its place has one already. What belongs
+// to a step is kept in a pause, since the step will be.
+func (e *execution) emit(at, agent string, data event.Data, inStep bool) error {
 	if e.replay != nil {
 		return e.replay.emitted(at, agent, data)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.brokenLocked(); err != nil && !errors.Is(err, ErrPaused) {
+	if err := e.brokenLocked(); err != nil && (!errors.Is(err, ErrPaused) || e.pauseSeen && !inStep) {
 		return err
 	}
 	e.emitLocked(at, agent, data)
@@ -259,30 +274,40 @@ func (e *execution) submitLocked(b *Batch, done func(error)) {
 	e.journal.Commit(b, done)
 }
 
+// steering is what a call of Steer returned: the value of an EntrySteer.
+type steering struct {
+	Texts []string `json:"texts,omitempty"`
+	// Upto is the last signal among them; 0 where that was another run's.
+	Upto int64 `json:"upto,omitempty"`
+}
+
 // steer returns the steering that arrived since the last call, as recorded.
 func (e *execution) steer(key string) ([]string, error) {
 	if entry, ok := e.lookup(EntrySteer, key); ok {
-		var texts []string
-		err := json.Unmarshal(entry.Value, &texts)
-		return texts, err
+		var seen steering
+		err := json.Unmarshal(entry.Value, &seen)
+		return seen.Texts, err
 	}
 	if e.replay != nil {
-		return nil, fmt.Errorf("%w: steering %s", ErrLive, key)
+		return nil, e.live("steering " + key)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.brokenLocked(); err != nil {
+	if err := e.refuseLocked(); err != nil {
 		return nil, err
 	}
-	texts := e.steering
-	e.steering = nil
-	raw, err := json.Marshal(texts)
+	var now steering
+	for _, s := range e.steering {
+		now.Texts, now.Upto = append(now.Texts, s.Text), s.N
+	}
+	raw, err := json.Marshal(now)
 	if err != nil {
 		return nil, err
 	}
+	e.steering = nil
 	e.append(Entry{Key: key, Kind: EntrySteer, Value: raw})
 	e.flagLocked()
-	return texts, nil
+	return now.Texts, nil
 }
 
 // signals takes in what arrived from outside. A run that is being put to rest
@@ -306,7 +331,9 @@ func (e *execution) signals(list []Signal) {
 		case SignalFinish:
 			e.finishLocked()
 		case SignalSteer:
-			e.steering = append(e.steering, s.Text)
+			if s.N > e.steered {
+				e.steering = append(e.steering, s)
+			}
 		case SignalAnswer:
 			if e.answers == nil {
 				e.answers = make(map[string]string)
@@ -317,10 +344,11 @@ func (e *execution) signals(list []Signal) {
 	}
 }
 
-// finishLocked tells the run to end with what there is. It ends a pause.
+// finishLocked tells the run to end with what there is. It ends a pause, or,
+// where the run's code has seen that already, the next execution does.
 func (e *execution) finishLocked() {
 	e.finishing = true
-	if errors.Is(e.stop, ErrPaused) {
+	if errors.Is(e.stop, ErrPaused) && !e.pauseSeen {
 		e.stop = nil
 	}
 	if e.onFinish != nil {

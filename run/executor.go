@@ -157,18 +157,27 @@ func (x *Executor) forget(e *execution) {
 }
 
 // recalled says whether a run that was just put to rest has signals that came
-// too late to be seen and that make it go on. When they can't be read, the
-// sweep of orphans finds the run later.
+// too late to be acted upon and that make it go on. When they can't be read,
+// Orphans has the run.
 func (x *Executor) recalled(ctx context.Context, e *execution, status Status) bool {
 	if status != Waiting && status != Paused {
 		return false
+	}
+	if status == Paused && e.finishing {
+		return true // told to finish when its code had seen the pause
 	}
 	late, err := x.journal.Signals(ctx, e.rec.ID, e.signalN)
 	if err != nil {
 		return false
 	}
 	return slices.ContainsFunc(late, func(s Signal) bool {
-		return s.Kind == SignalFinish || s.Kind == SignalCancel || s.Kind == SignalAnswer && status == Waiting
+		switch s.Kind {
+		case SignalFinish, SignalCancel:
+			return true
+		case SignalAnswer, SignalPause:
+			return status == Waiting
+		}
+		return false
 	})
 }
 
@@ -206,7 +215,7 @@ func (e *execution) outcome(err error) State {
 	st := State{Status: Done}
 	stop := e.stop
 	switch {
-	case err == nil && (stop == nil || errors.Is(stop, ErrPaused)):
+	case err == nil && (stop == nil || errors.Is(stop, ErrPaused) && !e.pauseSeen):
 		// The code reached its end before the pause took effect.
 	case errors.Is(stop, ErrCancelled):
 		st.Status = Cancelled
@@ -303,20 +312,20 @@ func (x *Executor) flushing() {
 	}
 }
 
-// held returns the live runs with the last signal that each has seen. A run's
-// lock is never taken under the worker's: a run that emits takes them the
-// other way round.
-func (x *Executor) held() map[string]int64 {
+// held returns the live runs, each with the last signal that it has seen. A
+// run's lock is never taken under the worker's: a run that emits takes them
+// the other way round.
+func (x *Executor) held() (live map[string]*execution, seen map[string]int64) {
 	x.mu.Lock()
-	live := slices.Collect(maps.Values(x.live))
+	live = maps.Clone(x.live)
 	x.mu.Unlock()
-	held := make(map[string]int64, len(live))
-	for _, e := range live {
+	seen = make(map[string]int64, len(live))
+	for id, e := range live {
 		e.mu.Lock()
-		held[e.rec.ID] = e.signalN
+		seen[id] = e.signalN
 		e.mu.Unlock()
 	}
-	return held
+	return live, seen
 }
 
 // renewing keeps the leases of all live runs and looks for their signals.
@@ -332,21 +341,17 @@ func (x *Executor) renewing() {
 		case <-x.quit:
 			return
 		}
-		held := x.held()
-		if len(held) == 0 {
+		live, seen := x.held()
+		if len(live) == 0 {
 			continue
 		}
-		signalled, lost, err := x.journal.Renew(ctx, x.owner, x.ttl, held)
+		signalled, lost, err := x.journal.Renew(ctx, x.owner, x.ttl, seen)
 		if err != nil {
 			continue // the next tick tries again; a lease lives for three
 		}
 		for _, id := range lost {
-			x.mu.Lock()
-			e := x.live[id]
-			x.mu.Unlock()
-			if e != nil {
-				_ = e.breakWith(ErrFenced)
-			}
+			// Whoever has taken the run since is not meant, be it this worker.
+			_ = live[id].breakWith(ErrFenced)
 		}
 		for _, id := range signalled {
 			_, _ = x.Notify(ctx, id) // likewise

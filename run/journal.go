@@ -99,6 +99,7 @@ const (
 	EntrySend    EntryKind = "send"    // a message put into a mailbox
 	EntryReceive EntryKind = "receive" // a message taken out: the key of its send
 	EntrySteer   EntryKind = "steer"   // steering that the run has seen
+	EntryCheck   EntryKind = "check"   // what a look at the budget found
 )
 
 // Entry is one record of a run's journal. Key is the place in the run's code;

@@ -112,11 +112,11 @@ func (e *execution) send(path, key string, raw json.RawMessage) error {
 		return nil
 	}
 	if e.replay != nil {
-		return fmt.Errorf("%w: message %s", ErrLive, key)
+		return e.live("message " + key)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.brokenLocked(); err != nil {
+	if err := e.refuseLocked(); err != nil {
 		return err
 	}
 	e.append(Entry{Key: key, Kind: EntrySend, Value: raw})
@@ -142,15 +142,15 @@ func (e *execution) receive(ctx context.Context, path, key string) (json.RawMess
 		}
 		return sent.Value, nil
 	}
-	if e.replay != nil {
-		return nil, fmt.Errorf("%w: receive %s", ErrLive, key)
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	b := e.boxes[path]
 	for {
-		if err := e.brokenLocked(); err != nil {
+		if err := e.refuseLocked(); err != nil {
 			return nil, err
+		}
+		if len(b.queue) > 0 && e.replay != nil {
+			return nil, e.live("receive " + key)
 		}
 		if len(b.queue) > 0 {
 			m := b.queue[0]

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,6 +31,9 @@ func Replay(ctx context.Context, h *History, log []PlacedEvent, fn Func, limits 
 	}
 	err := protect(e.ctx, &Scope{exec: e}, fn)
 	e.drain(err)
+	if live := e.replay.live; live != nil && h.Record.Status != Cancelled {
+		return nil, fmt.Errorf("replay: %w", live) // also where the code passed over it
+	}
 	switch {
 	case h.Record.Status == Cancelled && errors.Is(err, ErrLive):
 		// A cancelled run ends where it was cancelled.
@@ -48,6 +52,19 @@ type replay struct {
 	mu   sync.Mutex
 	log  map[string]event.Event
 	made map[string]event.Data
+	live error // the first effect that was not in the journal
+}
+
+// live says that the replay came to something that is not in the journal.
+func (e *execution) live(what string) error {
+	err := fmt.Errorf("%w: %s", ErrLive, what)
+	r := e.replay
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live == nil {
+		r.live = err
+	}
+	return err
 }
 
 func (r *replay) emitted(at, agent string, data event.Data) error {
@@ -95,7 +112,7 @@ func (e *execution) insideStep(at string) bool {
 // scopeOf returns the path of the scope that a place, or the key of an ask,
 // send or receive, belongs to.
 func scopeOf(at string) string {
-	if i := strings.IndexAny(at, "#?!><"); i >= 0 {
+	if i := strings.IndexAny(at, "#?!><$"); i >= 0 {
 		return at[:i]
 	}
 	return at
@@ -160,6 +177,19 @@ func Fork(h *History, log []PlacedEvent, at string) ([]Entry, []PlacedEvent, err
 		}
 		entry.Seq = int64(at)
 		entry.Ord = int64(len(entries) + 1)
+		if entry.Kind == EntrySteer {
+			// The fork's own signals are counted anew.
+			var seen steering
+			if err := json.Unmarshal(entry.Value, &seen); err != nil {
+				return nil, nil, fmt.Errorf("the journal's steering %s: %w", entry.Key, err)
+			}
+			seen.Upto = 0
+			raw, err := json.Marshal(seen)
+			if err != nil {
+				return nil, nil, err
+			}
+			entry.Value = raw
+		}
 		entries = append(entries, entry)
 	}
 	return entries, events, nil

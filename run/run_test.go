@@ -62,6 +62,22 @@ func (w *world) execute(x *run.Executor, id string) run.Status {
 	return st
 }
 
+// replays checks that a run that is over can be replayed.
+func (w *world) replays(id string) {
+	w.t.Helper()
+	h, err := w.store.History(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	log, err := w.store.Events(w.t.Context(), id, 0, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := run.Replay(w.t.Context(), h, log, w.fn, w.limit); err != nil {
+		w.t.Error(err)
+	}
+}
+
 // log returns the durable events as "agent kind data".
 func (w *world) log(id string) []string {
 	w.t.Helper()
@@ -518,6 +534,7 @@ func TestFinishNowAndBudget(t *testing.T) {
 		if st := w.execute(w.worker("w1"), "budget"); st != run.Done {
 			t.Fatalf("status %s", st)
 		}
+		w.replays("budget")
 		log := strings.Join(w.log("budget"), "\n")
 		for _, want := range []string{`{"what":"tokens","limit":100,"spent":90}`, `"spent":120,"hit":true`, "4 calls: the budget of tokens is spent: 120 of 100"} {
 			if !strings.Contains(log, want) {
@@ -807,4 +824,81 @@ func newSlow(j run.Journal) slow {
 
 func (s slow) Commit(b *run.Batch, done func(error)) {
 	s.Journal.Commit(b, func(err error) { s.queue <- func() { done(err) } })
+}
+
+// A loop over a mailbox ends when nobody is left to send, live and replayed.
+func TestMailboxLoopReplays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(ctx context.Context, s *run.Scope) error {
+			inbox := run.NewMailbox[int](s, "inbox")
+			for i := range 3 {
+				run.Go(ctx, s, fmt.Sprint("agent-", i), func(ctx context.Context, s *run.Scope) error {
+					v, err := run.Step(ctx, s, "work", func(context.Context, *run.Scope) (int, error) { return i, nil })
+					if err != nil {
+						return err
+					}
+					return inbox.Send(s, v)
+				})
+			}
+			sum := 0
+			for {
+				v, err := inbox.Receive(ctx)
+				if errors.Is(err, run.ErrNoSender) {
+					return s.Emit(note(fmt.Sprint("sum ", sum)))
+				}
+				if err != nil {
+					return err
+				}
+				sum += v
+			}
+		})
+		w.create("r")
+		if st := w.execute(w.worker("w"), "r"); st != run.Done {
+			t.Fatalf("status %s: %v", st, w.log("r"))
+		}
+		w.replays("r")
+	})
+}
+
+// Code that passes over a pause does not get its answer recorded, and a finish
+// that comes while it unwinds is not lost.
+func TestPauseThatTheCodePassesOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(ctx context.Context, s *run.Scope) error {
+			for i := range 3 {
+				if _, err := run.Step(ctx, s, fmt.Sprint("step-", i), func(context.Context, *run.Scope) (int, error) {
+					time.Sleep(10 * time.Second)
+					return i, nil
+				}); err != nil {
+					time.Sleep(10 * time.Second) // takes its time
+					return s.Emit(note("made without the step"))
+				}
+			}
+			if err := s.Budget().Check(); errors.Is(err, run.ErrFinish) {
+				return s.Emit(note("finished early"))
+			}
+			return s.Emit(note("made with all"))
+		})
+		w.create("r")
+		x := w.worker("w")
+		done := make(chan run.Status, 1)
+		go func() { done <- w.execute(x, "r") }()
+		time.Sleep(5 * time.Second)
+		for _, kind := range []run.SignalKind{run.SignalPause, run.SignalFinish} {
+			if err := w.store.Signal(t.Context(), "r", run.Signal{Kind: kind}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := x.Notify(t.Context(), "r"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second) // the code sees the pause before the finish comes
+		}
+		if st := <-done; st != run.Done {
+			t.Fatalf("status %s: %v", st, w.log("r"))
+		}
+		log := strings.Join(w.log("r"), "\n")
+		if strings.Contains(log, "made without") || !strings.Contains(log, "finished early") {
+			t.Error(log)
+		}
+	})
 }

@@ -33,7 +33,9 @@ type Scope struct {
 
 	emits, asks, steers int
 	sends               map[string]int
+	checks              int
 	spent               Spent // charged inside a step; guarded by exec.mu
+	refused             error // why a step inside could not begin
 }
 
 // Record returns what is known of the run. Its Created time is the clock that
@@ -56,7 +58,7 @@ func (s *Scope) Child(name string) *Scope {
 
 // claim reserves a name in the scope and returns its key.
 func (s *Scope) claim(name string) (string, error) {
-	if name == "" || strings.ContainsAny(name, "/#>?!@") {
+	if name == "" || strings.ContainsAny(name, "/#<>?!@$") {
 		return "", fmt.Errorf("run: %q can't be a name in a run: use letters, digits, '-', '_', '.' or ':'", name)
 	}
 	key := name
@@ -87,7 +89,7 @@ func (s *Scope) Emit(data event.Data) error {
 		return nil
 	}
 	s.emits++
-	return e.emit(s.path+"#"+strconv.Itoa(s.emits), s.agent, data)
+	return e.emit(s.path+"#"+strconv.Itoa(s.emits), s.agent, data, s.inStep)
 }
 
 // Charge adds to what the run has spent. It belongs inside a step: there it is
@@ -101,14 +103,6 @@ func (s *Scope) Charge(c Spent) {
 	}
 	e.spent = e.spent.Add(c)
 	e.warnBudget()
-}
-
-// Finishing says whether the run was told to finish now with what there is.
-func (s *Scope) Finishing() bool {
-	e := s.exec
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.finishing
 }
 
 // UntilFinish returns a context that also ends, with the cause ErrFinish, when

@@ -56,8 +56,11 @@ type faulter interface{ Fault() (code, hint string) }
 
 func faultFrom(err error) Fault {
 	f := Fault{Code: "failed", Message: err.Error()}
+	var inner *StepError // a failed step inside this one
 	var known faulter
-	if errors.As(err, &known) {
+	if errors.As(err, &inner) {
+		f.Code, f.Hint = inner.Fault.Code, inner.Fault.Hint
+	} else if errors.As(err, &known) {
 		f.Code, f.Hint = known.Fault()
 	}
 	return f
@@ -104,6 +107,7 @@ func (s *Scope) begin(ctx context.Context, effect Effect, name string) (inner *S
 		return nil, entry, nil
 	}
 	if err := e.gate(ctx, key); err != nil {
+		s.refused = err
 		return nil, nil, err
 	}
 	inner = &Scope{exec: e, path: key, agent: s.agent, inStep: true}
@@ -132,6 +136,9 @@ func (entry *Entry) restore(v any) error {
 // keep records the result that v points to as that of the step whose scope s
 // is.
 func (s *Scope) keep(v any) error {
+	if Stopped(s.refused) {
+		return s.refused // a step inside did not take place: the result is void
+	}
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return s.exec.fault(s.path, s, fmt.Errorf("the result can't be recorded: %w", err))
@@ -188,13 +195,19 @@ func (e *execution) fault(key string, inner *Scope, err error) error {
 
 // record commits one entry, with what was buffered before it, and waits until
 // it is durable.
-func (e *execution) record(entry Entry) error {
+func (e *execution) record(entry Entry) error { return e.recordWith(emission{}, entry) }
+
+// recordWith is record with an event that stands or falls with the entry.
+func (e *execution) recordWith(ev emission, entry Entry) error {
 	e.mu.Lock()
 	// A pause lets what is under way finish and be recorded; anything else
 	// that stops a run makes its results void.
 	if err := e.brokenLocked(); err != nil && !errors.Is(err, ErrPaused) {
 		e.mu.Unlock()
 		return err
+	}
+	if ev.data != nil {
+		e.emitLocked(ev.place, ev.agent, ev.data)
 	}
 	e.append(entry)
 	c := newCommit(e)

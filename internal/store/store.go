@@ -66,7 +66,7 @@ type Runs interface {
 	// first; none when the run is over.
 	Asks(ctx context.Context, id string) ([]run.Entry, error)
 	// Reopen makes a failed, cancelled or paused run runnable again: the
-	// fault recorded for its failing step is forgotten, cancel, pause and
+	// faults recorded for its failing step and inside it are forgotten, cancel, pause and
 	// finish signals are void, and it is queued. It fails with run.ErrEnded
 	// when the run is done and with ErrBusy while a lease is alive; a run in
 	// any other state is left as it is.
@@ -106,10 +106,9 @@ type Sessions interface {
 	// with the newest run first.
 	SessionList(ctx context.Context, limit int) ([]Session, error)
 	// Messages returns the last limit messages of a session (all when limit
-	// is 0), oldest first, leaving out those of the run named except (it may
-	// be empty). They are in the order of the runs. A session that does not
-	// exist has none.
-	Messages(ctx context.Context, session, except string, limit int) ([]event.Message, error)
+	// is 0), oldest first, of the runs that were created before the one named
+	// before; when that is empty or no run, of all.
+	Messages(ctx context.Context, session, before string, limit int) ([]event.Message, error)
 }
 
 // Blobs are bodies named by their content.

@@ -332,7 +332,7 @@ func (s *Store) SessionList(ctx context.Context, limit int) ([]store.Session, er
 }
 
 // Messages implements store.Sessions.
-func (s *Store) Messages(ctx context.Context, id, except string, limit int) ([]event.Message, error) {
+func (s *Store) Messages(ctx context.Context, id, before string, limit int) ([]event.Message, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
@@ -341,10 +341,11 @@ func (s *Store) Messages(ctx context.Context, id, except string, limit int) ([]e
 	if g == nil {
 		return nil, nil
 	}
+	older := s.runs[before]
 	var messages []event.Message
 newest:
 	for _, j := range slices.Backward(g.runs) {
-		if j.rec.ID == except {
+		if older != nil && j.n >= older.n {
 			continue
 		}
 		for _, e := range slices.Backward(j.events) {

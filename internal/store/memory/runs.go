@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"dossier/internal/store"
@@ -217,9 +218,13 @@ func (s *Store) Reopen(ctx context.Context, id string) error {
 		return nil
 	}
 	if f := j.rec.Failure; f != nil && f.Step != "" {
-		key := entryKey{f.Step, run.EntryFault}
-		j.entries = slices.DeleteFunc(j.entries, func(e run.Entry) bool { return e.Key == key.key && e.Kind == key.kind })
-		delete(j.keys, key)
+		j.entries = slices.DeleteFunc(j.entries, func(e run.Entry) bool {
+			forgotten := e.Kind == run.EntryFault && (e.Key == f.Step || strings.HasPrefix(e.Key, f.Step+"/"))
+			if forgotten {
+				delete(j.keys, entryKey{e.Key, e.Kind})
+			}
+			return forgotten
+		})
 	}
 	j.signals = slices.DeleteFunc(j.signals, func(s run.Signal) bool {
 		return s.Kind == run.SignalCancel || s.Kind == run.SignalPause || s.Kind == run.SignalFinish

@@ -369,14 +369,14 @@ func (s *Store) SessionList(ctx context.Context, limit int) ([]store.Session, er
 }
 
 // Messages implements store.Sessions.
-func (s *Store) Messages(ctx context.Context, session, except string, limit int) ([]event.Message, error) {
+func (s *Store) Messages(ctx context.Context, session, before string, limit int) ([]event.Message, error) {
 	if limit <= 0 {
 		limit = -1
 	}
 	var list []event.Message
 	err := s.each(ctx, `SELECT e.data FROM runs r JOIN events e ON e.run = r.n AND e.kind = 'message'
-		WHERE r.session = (SELECT n FROM sessions WHERE id = ?) AND r.id <> ?
-		ORDER BY r.n DESC, e.seq DESC LIMIT ?`, []any{session, except, limit}, func(row scanner) error {
+		WHERE r.session = (SELECT n FROM sessions WHERE id = ?) AND r.n < coalesce((SELECT n FROM runs WHERE id = ?), 9223372036854775807)
+		ORDER BY r.n DESC, e.seq DESC LIMIT ?`, []any{session, before, limit}, func(row scanner) error {
 		var raw json.RawMessage
 		if err := row.Scan(unpacked{&raw}); err != nil {
 			return err

@@ -207,7 +207,8 @@ func (s *Store) Reopen(ctx context.Context, id string) error {
 			return err
 		}
 		if failure.Step != "" {
-			if err := tx.exec("DELETE FROM log WHERE run = ? AND key = ? AND kind = 'fault'", r.n, failure.Step); err != nil {
+			if err := tx.exec("DELETE FROM log WHERE run = ? AND kind = 'fault' AND (key = ? OR substr(key, 1, length(?) + 1) = ? || '/')",
+				r.n, failure.Step, failure.Step, failure.Step); err != nil {
 				return err
 			}
 		}

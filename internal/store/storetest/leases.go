@@ -185,6 +185,7 @@ var leaseTests = []test{
 		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalCancel}))
 		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Events: notes(1, 1), Entries: []run.Entry{
 			step("a", `1`), entry(run.EntryFault, "handled", `{}`), step("b", `2`), step("bad", `3`), entry(run.EntryFault, "bad", `{}`),
+			entry(run.EntryFault, "bad/inner", `{}`), entry(run.EntryFault, "badly", `{}`),
 		}, State: &run.State{Status: run.Failed, Failure: &run.Failure{Code: "c", Message: "m", Step: "bad"}}}))
 		f.is(f.store.Reopen(f.ctx, "r1"), store.ErrBusy)
 		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Release: true}))
@@ -197,7 +198,7 @@ var leaseTests = []test{
 		for _, e := range h.Entries {
 			keys = append(keys, string(e.Kind)+" "+e.Key)
 		}
-		if !reflect.DeepEqual(keys, []string{"step a", "fault handled", "step b", "step bad"}) {
+		if !reflect.DeepEqual(keys, []string{"step a", "fault handled", "step b", "step bad", "fault badly"}) {
 			f.Fatalf("entries: %v", keys)
 		}
 		if len(h.Signals) != 1 || h.Signals[0].Text != "keep" {
@@ -207,7 +208,7 @@ var leaseTests = []test{
 		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalSteer, Text: "new"}))
 		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Entries: []run.Entry{entry(run.EntryFault, "bad", `{}`)}}))
 		h = f.history("r1")
-		if last := h.Entries[len(h.Entries)-1]; last.Ord != 6 || h.Signals[1].N != 5 {
+		if last := h.Entries[len(h.Entries)-1]; last.Ord != 8 || h.Signals[1].N != 5 {
 			f.Fatalf("numbers were used again: entry %d, signal %d", last.Ord, h.Signals[1].N)
 		}
 	}},

@@ -10,9 +10,9 @@ import (
 )
 
 // messages returns the texts of a session's messages.
-func (f *fixture) messages(session, except string, limit int) []string {
+func (f *fixture) messages(session, before string, limit int) []string {
 	f.Helper()
-	messages, err := f.store.Messages(f.ctx, session, except, limit)
+	messages, err := f.store.Messages(f.ctx, session, before, limit)
 	f.ok(err)
 	var texts []string
 	for _, m := range messages {
@@ -88,7 +88,7 @@ var sessionTests = []test{
 		}
 		all := []string{"user asks r1", "assistant answers r1", "user asks r2", "assistant answers r2", "user asks r3", "assistant answers r3"}
 		for _, c := range []struct {
-			except string
+			before string
 			limit  int
 			want   []string
 		}{
@@ -98,11 +98,13 @@ var sessionTests = []test{
 			{"", 1, all[5:]},
 			{"r3", 0, all[:4]},
 			{"r3", 3, all[1:4]},
-			{"r2", 3, []string{all[1], all[4], all[5]}},
-			{"other", 2, all[4:]},
+			{"r2", 3, all[:2]},
+			{"r1", 3, nil},
+			{"other", 2, all[2:4]},
+			{"nobody", 2, all[4:]},
 		} {
-			if got := f.messages("s1", c.except, c.limit); !reflect.DeepEqual(got, c.want) {
-				f.Fatalf("except %q limit %d:\ngot  %v\nwant %v", c.except, c.limit, got, c.want)
+			if got := f.messages("s1", c.before, c.limit); !reflect.DeepEqual(got, c.want) {
+				f.Fatalf("before %q limit %d:\ngot  %v\nwant %v", c.before, c.limit, got, c.want)
 			}
 		}
 		if got := f.messages("s3", "", 5); got != nil {
