@@ -21,10 +21,10 @@ type place struct {
 // execution is a run while a worker is on it, or while it is replayed.
 type execution struct {
 	rec     Record
-	journal Journal           // nil in a replay
-	publish func(event.Event) // never nil
-	dirty   func(*execution)  // tells the flusher that something is buffered
-	commits *sync.Pool        // of *commit
+	journal Journal          // nil in a replay
+	outlet  outlet           // of events
+	dirty   func(*execution) // tells the flusher that something is buffered
+	commits *sync.Pool       // of *commit
 	cancel  context.CancelCauseFunc
 	ctx     context.Context
 
@@ -72,7 +72,7 @@ func newExecution(ctx context.Context, h *History, limits Limits) *execution {
 	ctx, cancel := context.WithCancelCause(ctx)
 	e := &execution{
 		rec: h.Record, ctx: ctx, cancel: cancel,
-		used: make(map[string]struct{}, 16), places: h.Places,
+		used: make(map[string]struct{}), places: h.Places,
 		seq: h.Record.LastSeq, spent: h.Record.Spent, limits: limits,
 		active: 1, started: time.Now(),
 	}
@@ -203,6 +203,10 @@ func (e *execution) flush() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.flagged = false
+	e.flushLocked()
+}
+
+func (e *execution) flushLocked() {
 	if len(e.entries) == 0 && len(e.events) == 0 || e.broken.Load() != nil {
 		return
 	}
@@ -210,10 +214,19 @@ func (e *execution) flush() {
 	e.submitLocked(b, func(err error) {
 		if err != nil {
 			_ = e.breakWith(err)
-			return
 		}
-		e.publishAll(b.Events)
+		e.outlet.settle(b.Events, err)
 	})
+}
+
+// pass hands a transient event out, behind what was emitted before it.
+func (e *execution) pass(agent string, data event.Data) {
+	e.mu.Lock()
+	if len(e.events) > 0 {
+		e.flushLocked()
+	}
+	e.mu.Unlock()
+	e.outlet.pass(event.Event{Run: e.rec.ID, Session: e.rec.Session, Time: time.Now(), Agent: agent, Data: data})
 }
 
 // finish commits the run's last batch of this execution and waits.
@@ -232,20 +245,18 @@ func (e *execution) finish(st State) error {
 func (e *execution) submitLocked(b *Batch, done func(error)) {
 	now := time.Now()
 	b.Run, b.Epoch = e.rec.ID, e.rec.Epoch
-	b.Entries, b.Events = e.entries, e.events
+	// What b held before is room for the next batch.
+	b.Entries, e.entries = e.entries, b.Entries[:0]
+	b.Events, e.events = e.events, b.Events[:0]
 	b.Active = now.Sub(e.lastTick)
 	for i := range b.Entries {
 		b.Spent = b.Spent.Add(b.Entries[i].Spent)
 	}
 	e.lastTick = now
-	e.entries, e.events = nil, nil
-	e.journal.Commit(b, done)
-}
-
-func (e *execution) publishAll(events []PlacedEvent) {
-	for i := range events {
-		e.publish(events[i].Event)
+	if len(b.Events) > 0 {
+		e.outlet.expect()
 	}
+	e.journal.Commit(b, done)
 }
 
 // steer returns the steering that arrived since the last call, as recorded.
@@ -341,13 +352,11 @@ func newCommit(e *execution) *commit {
 	if c == nil {
 		c = &commit{result: make(chan error, 1)}
 		c.done = func(err error) {
-			if err == nil {
-				c.exec.publishAll(c.b.Events)
-			}
+			c.exec.outlet.settle(c.b.Events, err)
 			c.result <- err
 		}
 	}
-	c.b, c.exec = Batch{}, e
+	c.exec = e
 	return c
 }
 
@@ -355,7 +364,9 @@ func newCommit(e *execution) *commit {
 func (c *commit) wait() error {
 	err := <-c.result
 	pool := c.exec.commits
-	c.b, c.exec = Batch{}, nil
+	clear(c.b.Entries)
+	clear(c.b.Events)
+	c.b, c.exec = Batch{Entries: c.b.Entries[:0], Events: c.b.Events[:0]}, nil
 	pool.Put(c)
 	return err
 }

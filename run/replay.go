@@ -23,7 +23,7 @@ func Replay(ctx context.Context, h *History, log []PlacedEvent, fn Func, limits 
 	}
 	e := newExecution(ctx, h, limits)
 	defer e.cancel(nil)
-	e.publish = func(event.Event) {}
+	e.outlet.publish = func(event.Event) {}
 	e.replay = &replay{log: make(map[string]event.Event, len(log)), made: make(map[string]event.Data)}
 	for _, p := range log {
 		e.replay.log[p.Place] = p.Event
@@ -128,7 +128,7 @@ func Fork(h *History, log []PlacedEvent, at string) ([]Entry, []PlacedEvent, err
 		}
 	}
 	if cut == nil {
-		return nil, nil, fmt.Errorf("the run has no recorded step %q: `dossier runs show` lists them", at)
+		return nil, nil, fmt.Errorf("the run has no recorded step %q: `dossier runs show --steps` lists them", at)
 	}
 	stepOf := func(place string) (string, bool) {
 		return stepAround(scopeOf(place), func(key string) bool { _, ok := steps[key]; return ok })
