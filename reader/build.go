@@ -39,8 +39,8 @@ func (b *builder) warn(s string) {
 }
 
 const (
-	maxBlocks = 100_000 // of one page
-	maxInPath = 200     // bytes of a heading in the path of what stands under it
+	maxBlocks = 50_000 // of one page
+	maxInPath = 200    // bytes of a heading in the path of what stands under it
 )
 
 // printable drops control characters.
