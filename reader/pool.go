@@ -272,7 +272,7 @@ func (c *child) epitaph() string {
 	switch {
 	case strings.Contains(last, "out of memory"), strings.Contains(last, "cannot allocate"):
 		return "reading it took more memory than allowed"
-	case strings.Contains(last, "SIGXCPU"), strings.Contains(last, "cpu limit"):
+	case strings.Contains(last, "cpu limit"):
 		return "reading it took more processor time than allowed"
 	case strings.Contains(last, "stack"):
 		return "it is nested too deeply"
