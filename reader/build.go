@@ -38,11 +38,36 @@ func (b *builder) warn(s string) {
 	}
 }
 
+const (
+	maxBlocks = 50_000 // of one page
+	maxInPath = 200    // bytes of a heading in the path of what stands under it
+)
+
+// printable drops control characters.
+func printable(s string) string {
+	if strings.IndexFunc(s, isControl) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if isControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }
+
 // add appends a block: its plain text, and its Markdown with the mark that
 // its kind needs before it.
 func (b *builder) add(k Kind, level int, plain, md string) {
-	plain = norm.NFC.String(strings.ToValidUTF8(plain, "\uFFFD"))
+	plain = norm.NFC.String(printable(strings.ToValidUTF8(plain, "\uFFFD")))
 	if strings.TrimSpace(plain) == "" || b.full {
+		return
+	}
+	if len(b.page.Blocks) >= maxBlocks {
+		b.full = true
+		b.warn("the rest is left out after " + strconv.Itoa(maxBlocks) + " pieces")
 		return
 	}
 	if b.text.Len()+len(plain) > b.limit {
@@ -65,7 +90,7 @@ func (b *builder) add(k Kind, level int, plain, md string) {
 	}
 	start := b.text.Len()
 	b.text.WriteString(plain)
-	b.md.WriteString(norm.NFC.String(md))
+	b.md.WriteString(norm.NFC.String(printable(strings.ToValidUTF8(md, "\uFFFD"))))
 	if k == Heading {
 		b.under(level, plain)
 	}
@@ -78,7 +103,7 @@ func (b *builder) under(level int, text string) {
 	for len(b.path) > 0 && b.path[len(b.path)-1].level >= level {
 		b.path = b.path[:len(b.path)-1]
 	}
-	b.path = append(b.path, heading{level, text})
+	b.path = append(b.path, heading{level, cutText(text, maxInPath)})
 }
 
 // headings is the path for a block; a heading does not stand under itself.
@@ -173,6 +198,10 @@ func (b *builder) source(text string) string {
 }
 
 func (b *builder) mark(k Kind, level, start, end int) {
+	if len(b.page.Blocks) >= maxBlocks {
+		b.warn("only the first " + strconv.Itoa(maxBlocks) + " pieces are marked")
+		return
+	}
 	b.page.Blocks = append(b.page.Blocks, Block{Kind: k, Start: start, End: end, Level: level, Path: b.headings(k)})
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
+	"sync"
 	"syscall"
 )
 
@@ -27,9 +29,21 @@ func limitMemory(bytesMore int64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 }
 
-// limitCPU lets this process use so many seconds of processor time more. The
-// system ends it when they are over.
+// watchCPU ends this process when its processor time is over. The system says
+// so by a signal, which Go programs do not heed by themselves.
+var watchCPU = sync.OnceFunc(func() {
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGXCPU)
+	go func() {
+		<-over
+		fmt.Fprintln(os.Stderr, "cpu limit exceeded")
+		os.Exit(1)
+	}()
+})
+
+// limitCPU lets this process use so many seconds of processor time more.
 func limitCPU(seconds int) {
+	watchCPU()
 	var used syscall.Rusage
 	var was syscall.Rlimit
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil || syscall.Getrlimit(syscall.RLIMIT_CPU, &was) != nil {

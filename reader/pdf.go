@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
@@ -16,9 +17,10 @@ import (
 
 const (
 	pdfMemoryPages = 12 << 10 // of 64 KiB that the parser may have
-	// smallPDF is the size up to which compiling the parser first takes
-	// longer than interpreting it.
-	smallPDF = 48 << 10
+	// A document up to these sizes is read by interpreting the parser in less
+	// time than compiling it takes.
+	smallPDF   = 64 << 10
+	shortPages = 12
 )
 
 // pdfEngine is PDFium in a WebAssembly machine. Making one takes seconds and
@@ -42,16 +44,38 @@ func (e *pdfEngine) instance(conf func() wazero.RuntimeConfig) (pdfium.Pdfium, e
 	return e.pool.GetInstance(time.Minute)
 }
 
-// openEngine chooses between compiling the parser and interpreting it.
-func openEngine(size int, dir string) (pdfium.Pdfium, error) {
+// pdfDocument is an open document in an engine.
+type pdfDocument struct {
+	engine pdfium.Pdfium
+	ref    references.FPDF_DOCUMENT
+	pages  int
+}
+
+func (d *pdfDocument) close() {
+	d.engine.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: d.ref})
+	d.engine.Close()
+}
+
+// openPDF opens a document in the engine that reads it in less time: the
+// compiled one unless the document is short and the machine code is not yet
+// there.
+func openPDF(body []byte, dir string) (*pdfDocument, error) {
 	warm := false
 	if entries, err := os.ReadDir(dir); dir != "" && err == nil {
 		warm = len(entries) > 0
 	}
-	if size <= smallPDF && !warm {
-		return interpreted.instance(wazero.NewRuntimeConfigInterpreter)
+	if len(body) <= smallPDF && !warm {
+		engine, err := interpreted.instance(wazero.NewRuntimeConfigInterpreter)
+		if err != nil {
+			return nil, fmt.Errorf("start the PDF parser: %w", err)
+		}
+		d, err := openIn(engine, body)
+		if err != nil || d.pages <= shortPages {
+			return d, err
+		}
+		d.close()
 	}
-	return compiled.instance(func() wazero.RuntimeConfig {
+	engine, err := compiled.instance(func() wazero.RuntimeConfig {
 		conf := wazero.NewRuntimeConfig()
 		if dir != "" {
 			if cache, err := wazero.NewCompilationCacheWithDir(dir); err == nil {
@@ -60,28 +84,39 @@ func openEngine(size int, dir string) (pdfium.Pdfium, error) {
 		}
 		return conf
 	})
+	if err != nil {
+		return nil, fmt.Errorf("start the PDF parser: %w", err)
+	}
+	return openIn(engine, body)
+}
+
+func openIn(engine pdfium.Pdfium, body []byte) (*pdfDocument, error) {
+	opened, err := engine.OpenDocument(&requests.OpenDocument{File: &body})
+	if err != nil {
+		engine.Close()
+		why := strings.ToLower(err.Error())
+		if strings.Contains(why, "password") || strings.Contains(why, "security") {
+			return nil, &Error{Reason: Locked, Format: PDF, Why: "it is protected by a password"}
+		}
+		return nil, &Error{Reason: Broken, Format: PDF, Why: "it cannot be opened: " + err.Error()}
+	}
+	d := &pdfDocument{engine: engine, ref: opened.Document}
+	count, err := engine.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: d.ref})
+	if err != nil {
+		d.close()
+		return nil, &Error{Reason: Broken, Format: PDF, Why: err.Error()}
+	}
+	d.pages = count.PageCount
+	return d, nil
 }
 
 func (b *builder) readPDF(body []byte, l limits) error {
-	engine, err := openEngine(len(body), l.Compiled)
+	opened, err := openPDF(body, l.Compiled)
 	if err != nil {
-		return fmt.Errorf("start the PDF parser: %w", err)
+		return err
 	}
-	defer engine.Close()
-	opened, err := engine.OpenDocument(&requests.OpenDocument{File: &body})
-	if err != nil {
-		why := strings.ToLower(err.Error())
-		if strings.Contains(why, "password") || strings.Contains(why, "security") {
-			return &Error{Reason: Locked, Format: PDF, Why: "it is protected by a password"}
-		}
-		return &Error{Reason: Broken, Format: PDF, Why: "it cannot be opened: " + err.Error()}
-	}
-	defer engine.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: opened.Document})
-	doc := opened.Document
-	count, err := engine.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc})
-	if err != nil {
-		return &Error{Reason: Broken, Format: PDF, Why: err.Error()}
-	}
+	defer opened.close()
+	engine, doc := opened.engine, opened.ref
 	meta := func(tag string) string {
 		v, err := engine.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: doc, Tag: tag})
 		if err != nil {
@@ -90,7 +125,7 @@ func (b *builder) readPDF(body []byte, l limits) error {
 		return strings.Join(strings.Fields(strings.ToValidUTF8(v.Value, "")), " ")
 	}
 	b.page.Title, b.page.Author, b.page.Date = meta("Title"), meta("Author"), pdfDate(meta("CreationDate"))
-	n := count.PageCount
+	n := opened.pages
 	if n > l.Pages {
 		b.warn(fmt.Sprintf("only the first %d of %d pages are read", l.Pages, n))
 		n = l.Pages

@@ -24,7 +24,7 @@ type Config struct {
 	Timeout  time.Duration // for one document on a busy machine; 3 min
 	Idle     time.Duration // after which an unused child is ended; 1 min
 	MaxInput int           // bytes of a document; 64 MiB
-	MaxText  int           // bytes of text kept of one; 8 MiB
+	MaxText  int           // bytes of text kept of one; 4 MiB
 	MaxRows  int           // of a table or of data; 10,000
 	MaxPages int           // of a PDF; 2,000
 	// CacheDir is a private directory in which the PDF parser's machine code
@@ -40,7 +40,7 @@ func (c Config) withDefaults() Config {
 	c.Timeout = cmp.Or(c.Timeout, 3*time.Minute)
 	c.Idle = cmp.Or(c.Idle, time.Minute)
 	c.MaxInput = cmp.Or(c.MaxInput, 64<<20)
-	c.MaxText = cmp.Or(c.MaxText, 8<<20)
+	c.MaxText = cmp.Or(c.MaxText, 4<<20)
 	c.MaxRows = cmp.Or(c.MaxRows, 10_000)
 	c.MaxPages = cmp.Or(c.MaxPages, 2_000)
 	return c
@@ -74,6 +74,10 @@ func (r *Reader) Close() {
 	}
 }
 
+// harmless is the size up to which texts are read in this process: they are
+// read by loops, in time and space that grow with them.
+const harmless = 1 << 20
+
 // Read reads a document. An error about the document is an *Error.
 func (r *Reader) Read(ctx context.Context, d Document) (*Page, error) {
 	if len(d.Body) > r.conf.MaxInput {
@@ -85,8 +89,10 @@ func (r *Reader) Read(ctx context.Context, d Document) (*Page, error) {
 	}
 	l := limits{Text: r.conf.MaxText, Rows: r.conf.MaxRows, Pages: r.conf.MaxPages, Compiled: r.conf.CacheDir}
 	switch format {
-	case Text, Markdown, CSV, JSON: // read by loops over the text, in time and space that grow with it
-		return parse(&d, format, l)
+	case Text, Markdown, CSV, JSON:
+		if len(d.Body) <= harmless {
+			return parse(&d, format, l)
+		}
 	}
 	select {
 	case r.slots <- struct{}{}:
@@ -163,8 +169,8 @@ func (r *Reader) ask(ctx context.Context, c *child, j *job, body []byte) (*Page,
 	go func() {
 		var got result
 		if got.err = c.send(j, body); got.err == nil {
-			// JSON may double what it quotes; the text is there twice.
-			got.err = readFrame(c.out, &got.reply, 8*r.conf.MaxText+(1<<20))
+			// The text is there twice, quoted, and there are the blocks.
+			got.err = readFrame(c.out, &got.reply, 6*r.conf.MaxText+(1<<20))
 		}
 		done <- got
 	}()
@@ -266,7 +272,7 @@ func (c *child) epitaph() string {
 	switch {
 	case strings.Contains(last, "out of memory"), strings.Contains(last, "cannot allocate"):
 		return "reading it took more memory than allowed"
-	case strings.Contains(last, "SIGXCPU"), strings.Contains(last, "cpu limit"):
+	case strings.Contains(last, "cpu limit"):
 		return "reading it took more processor time than allowed"
 	case strings.Contains(last, "stack"):
 		return "it is nested too deeply"

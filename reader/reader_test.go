@@ -319,7 +319,7 @@ func TestLimits(t *testing.T) {
 // TestBombs feeds documents that are made to take all memory, time or stack.
 // Each costs its page; the next one is read, and the parent stays small.
 func TestBombs(t *testing.T) {
-	r := newReader(t, Config{Workers: 1, Memory: 256 << 20, CPU: 20 * time.Second})
+	r := newReader(t, Config{Workers: 1, Memory: 512 << 20, CPU: 20 * time.Second})
 	blank := strings.Repeat(" ", 60<<20)
 	bombs := []struct {
 		name   string
@@ -334,6 +334,9 @@ func TestBombs(t *testing.T) {
 		{"open formatting", []byte("<html><body>" + strings.Repeat("<b><i><a href=x><p>", 20_000) + "deep"), ""},
 		{"many attributes", []byte("<html><body><p " + strings.Repeat("a=b ", 1_000_000) + ">deep</p>"), ""},
 		{"more elements than memory", []byte("<html><body>" + strings.Repeat("<p>x", 4_000_000)), TooCostly},
+		{"more pieces than a page has", []byte("<html><body><p>deep</p>" + strings.Repeat("<p>x, y.</p>", 60_000)), ""},
+		{"a deep heading over much", []byte("<html><body><h2>" + strings.Repeat("deep ", 200_000) + "</h2>" + strings.Repeat("<p>The quick brown fox jumps, and runs.</p>", 20_000)), ""},
+		{"data that is nothing but brackets", []byte("[" + strings.Repeat("[],", 20_000_000) + "[]]"), TooCostly},
 		{"endless entity", docxOf(t, "<w:p><w:t>&a;deep</w:t></w:p>"), ""},
 	}
 	runtime.GC()

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -124,14 +125,16 @@ func readRequest(r *bufio.Reader) (*request, error) {
 
 // A frame is its length and JSON.
 func writeFrame(w io.Writer, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
+	var data bytes.Buffer
+	enc := json.NewEncoder(&data)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	if err := binary.Write(w, binary.BigEndian, uint32(len(data))); err != nil {
+	if err := binary.Write(w, binary.BigEndian, uint32(data.Len())); err != nil {
 		return err
 	}
-	_, err = w.Write(data)
+	_, err := data.WriteTo(w)
 	return err
 }
 

