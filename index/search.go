@@ -15,6 +15,8 @@ const (
 	lengthBias = 0.75 // b: how much long documents are held back
 	headWeight = 2    // what a word of a title or heading counts
 	askWeight  = 0.2  // what a function word in a query counts
+
+	characterWeight = 0.6 // what a character counts beside its pairs
 )
 
 // A query is not stemmed in languages of fewer than one document in rareTongue:
