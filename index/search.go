@@ -204,15 +204,24 @@ func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(st
 			return corrupt("postings")
 		}
 	}
-	for _, doc := range w.touched {
-		w.best.offer(s, doc, w.score[doc], accept)
-	}
+	w.offer(s, w.touched, accept)
 	return nil
+}
+
+// offer passes documents on to the best.
+func (w *work) offer(s *Segment, docs []uint32, accept func(uint32) bool) {
+	floor := w.best.floor()
+	for _, doc := range docs {
+		if score := w.score[doc]; score >= floor {
+			w.best.offer(s, doc, score, accept)
+			floor = w.best.floor()
+		}
+	}
 }
 
 const (
 	slack    = 1.0001 // allows for rounding when sums are compared with bounds
-	seekCost = 4      // of looking a document up in a list, in postings read
+	seekCost = 2      // of looking a document up in a list, in postings read
 )
 
 // hopeful gathers the documents that can reach floor with the lists from i
@@ -340,6 +349,9 @@ func (x *Index) finish(w *work, seg, i int, accept func(uint32) bool) error {
 					block, have, at = b, n, 0
 				}
 			}
+			for at < have-8 && buf[at+8].doc < doc {
+				at += 8
+			}
 			for at < have && buf[at].doc < doc {
 				at++
 			}
@@ -348,8 +360,6 @@ func (x *Index) finish(w *work, seg, i int, accept func(uint32) bool) error {
 			}
 		}
 	}
-	for _, doc := range left {
-		w.best.offer(s, doc, w.score[doc], accept)
-	}
+	w.offer(s, left, accept)
 	return nil
 }
