@@ -106,12 +106,7 @@ func TestRankingStats(t *testing.T) {
 				continue
 			}
 			n++
-			var candidates []Candidate
-			for _, h := range search(t, x, Query{Text: q.text, Limit: 20}) {
-				d := byID[h.ID]
-				candidates = append(candidates, Candidate{ID: h.ID, Title: d.Title, Text: d.Text, Score: h.Score})
-			}
-			hits, err := x.Rerank(q.text, candidates)
+			hits, err := x.Rank(Query{Text: q.text, Limit: 20}, func(id string) (Doc, error) { return byID[id], nil })
 			if err != nil {
 				t.Fatal(err)
 			}
