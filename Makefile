@@ -1,14 +1,62 @@
-# Dossier. `make help` lists the targets.
+# Dossier. `make help` lists the targets. Go, make and bash are all they need.
 export CGO_ENABLED := 0
 SHELL := /bin/bash
 
-.PHONY: help build test
+# What a target works on, and how long each fuzz target runs.
+PKG ?= ./...
+FUZZTIME ?= 60s
+
+# The linters are pinned in a module of their own, so that go.mod lists only
+# what the product is made of.
+TOOL := go tool -modfile=tools/go.mod
+
+.DEFAULT_GOAL := help
+.PHONY: help build test fmt fmt-check tidy-check vet lint vuln bench eval fuzz
+
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 build: ## build bin/dossier and bin/dossier-llmtest
-	go build -trimpath -o bin/ ./cmd/...
+	go build -trimpath -ldflags '-s -w' -o bin/ ./cmd/...
 
-test: ## vet and test everything; with CI=true a skipped test is a failure
-	go vet ./...
-	go test ./...
+test: fmt-check vet ## check formatting, vet and test everything; with CI=true a skipped test is a failure
+	@go run ./internal/gotest $(PKG)
+
+fmt: ## format the code
+	gofmt -w $(GOFILES)
+
+lint: fmt-check tidy-check vet ## what `make test` checks before the tests, and golangci-lint and govulncheck
+	$(TOOL) golangci-lint run $(PKG)
+	@$(MAKE) --no-print-directory vuln
+
+bench: ## measure the kernel beside a bare net/http loop
+	go run ./bench/kernel
+
+eval: ## measure quality over the evaluation sets and write bench/results
+	go run ./bench/eval
+
+fuzz: ## fuzz every target for FUZZTIME (60s)
+	@go run ./internal/gotest -fuzz $(FUZZTIME) $(PKG)
+
+# The steps below have no line in the help: the targets above call them.
+
+# Recorded inputs under testdata are not ours to format.
+GOFILES = $(shell find . -name '*.go' -not -path '*/testdata/*' -not -path './.cache/*')
+
+fmt-check:
+	@unformatted=$$(gofmt -l $(GOFILES)) || exit 1; \
+	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt does it):"; echo "$$unformatted"; exit 1; fi
+
+tidy-check:
+	@go mod tidy -diff || { echo "go.mod or go.sum is not tidy: run go mod tidy"; exit 1; }
+
+vet:
+	go vet $(PKG)
+
+# govulncheck asks a database on the Internet. Where that cannot be reached the
+# check says so and does not fail: it has found nothing wrong.
+vuln:
+	@said=$$($(TOOL) govulncheck $(PKG) 2>&1); code=$$?; \
+	if [ $$code -ne 0 ] && grep -q 'fetching vulnerabilities' <<< "$$said"; then \
+		echo "govulncheck: its database cannot be reached from here; known vulnerabilities were not looked up"; \
+	else echo "$$said"; exit $$code; fi

@@ -51,9 +51,7 @@ func TestNoAnswerIsLost(t *testing.T) {
 	e := askingEngine(t, memory.New(memory.Options{}))
 	var wg sync.WaitGroup
 	for i := range 200 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			n := 0
@@ -74,7 +72,7 @@ func TestNoAnswerIsLost(t *testing.T) {
 			if last.Data != (event.RunStatus{Status: "done"}) || n != 3 {
 				t.Errorf("run %d: %d questions, last %+v", i, n, last.Data)
 			}
-		}()
+		})
 	}
 	wg.Wait()
 }
@@ -105,11 +103,9 @@ func TestAnswersToRunsThatDontWait(t *testing.T) {
 	var wg sync.WaitGroup
 	errs := make([]error, 20)
 	for i := range errs {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			errs[i] = e.Answer(t.Context(), rec.ID, "?1", fmt.Sprint("answer ", i))
-		}()
+		})
 	}
 	wg.Wait()
 	won := 0

@@ -2,7 +2,7 @@ package dossier
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dossier/internal/config"
+	"dossier/internal/datadir"
 	"dossier/internal/store"
 	"dossier/internal/store/sqlite"
 	"dossier/lang"
@@ -31,6 +32,8 @@ type Options struct {
 	Env []string
 	// Log gets what a developer wants to know; nil means nothing.
 	Log *slog.Logger
+	// Version of the program, for whoever finds the directory owned.
+	Version string
 	// Resume takes up the runs that a stopped process left behind.
 	Resume bool
 	// Modes are added to the built-in ones, or replace those of their name.
@@ -38,7 +41,7 @@ type Options struct {
 }
 
 // Open opens the data directory, which has one owner at a time, and returns an
-// Engine on it.
+// Engine on it. A second owner gets a *datadir.OwnedError.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	cfg, err := config.Load(config.Sources{Env: o.Env, File: o.ConfigFile, Flags: o.Set})
 	if err != nil {
@@ -48,22 +51,18 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if dir == "" {
 		dir = cfg.DataDir
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+	if err := datadir.Make(dir); err != nil {
+		return nil, err
 	}
-	s, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
+	lock, err := datadir.Own(dir, o.Version)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Evict(ctx); err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	e, err := assemble(cfg, s, o.Log)
+	e, err := openStore(ctx, cfg, dir, o.Log)
 	if err != nil {
-		_ = s.Close()
-		return nil, err
+		return nil, errors.Join(err, lock.Release())
 	}
+	e.closers = append(e.closers, lock.Release)
 	for _, m := range o.Modes {
 		e.modes[m.Name()] = m
 	}
@@ -72,6 +71,23 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 			_ = e.Close()
 			return nil, err
 		}
+	}
+	return e, nil
+}
+
+// openStore opens the database of a directory that this process owns: whoever
+// held a run before is dead.
+func openStore(ctx context.Context, cfg *config.Config, dir string, log *slog.Logger) (*Engine, error) {
+	s, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Evict(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	e, err := assemble(cfg, s, log)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return e, nil
 }

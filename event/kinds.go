@@ -38,7 +38,7 @@ type (
 		Answer  string `json:"answer"`
 		Skipped bool   `json:"skipped,omitempty"`
 	}
-	// BudgetWarning says that a limit is near (Share of it is spent) or hit.
+	// BudgetWarning says that a limit is near (most of it is spent) or hit.
 	BudgetWarning struct {
 		What  string  `json:"what"`
 		Limit float64 `json:"limit"`

@@ -86,7 +86,7 @@ func emptyAssistant(m *Message) bool {
 func Normalize(messages []Message, rules Rules) []Message {
 	n := normalizer{rules: rules, used: map[string]bool{}}
 	var system []string
-	for i := 0; i < len(messages); i++ {
+	for i := range messages {
 		m := messages[i]
 		switch m.Role {
 		case RoleSystem:

@@ -90,8 +90,7 @@ func (e *Error) Fault() (code, hint string) {
 
 // KindOf returns the kind of the *Error in err's chain, or "".
 func KindOf(err error) ErrorKind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
 	return ""

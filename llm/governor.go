@@ -16,7 +16,8 @@ type GovernorConfig struct {
 	// Endpoint is the host that errors of the governor itself name.
 	Endpoint string
 	// StartConcurrency is how many calls may be in flight before anything was
-	// learned (64), MaxConcurrency is the ceiling of what is learned (1024).
+	// learned (256: the first refusal tells more than a slow start),
+	// MaxConcurrency is the ceiling of what is learned (1024).
 	StartConcurrency int
 	MaxConcurrency   int
 	// MaxRetries is how often one call is repeated after a failure that may
@@ -59,7 +60,7 @@ func (c GovernorConfig) withDefaults() GovernorConfig {
 		}
 	}
 	def(&c.MaxConcurrency, 1024)
-	def(&c.StartConcurrency, 64)
+	def(&c.StartConcurrency, 256)
 	c.StartConcurrency = max(1, min(c.StartConcurrency, c.MaxConcurrency))
 	def(&c.MaxRetries, 3)
 	def(&c.BreakerAfter, 5)

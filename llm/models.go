@@ -128,12 +128,13 @@ func (c Client) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if resp.Usage.Cost == 0 {
-		priced := *resp
-		priced.Usage = c.pricer.Fill(r.Model, resp.Usage)
-		return &priced, nil
+	usage := c.pricer.Fill(r.Model, resp.Usage)
+	if usage == resp.Usage {
+		return resp, nil
 	}
-	return resp, nil
+	priced := *resp
+	priced.Usage = usage
+	return &priced, nil
 }
 
 // Embed calls the role's embedder; an empty model means the role's.

@@ -283,8 +283,7 @@ func (a *asker) learn(req *Request, resp *Response, reason error) {
 func (a *asker) ignored(resp *Response, reason error) bool {
 	switch a.way {
 	case WaySchema, WayJSON:
-		var unfit *unfitError
-		if errors.As(reason, &unfit) {
+		if _, ok := errors.AsType[*unfitError](reason); ok {
 			a.unfit++
 		}
 		return a.unfit > 1 || errors.Is(reason, jsonrepair.ErrNone)

@@ -49,7 +49,7 @@ type Pricer struct {
 
 // Price returns the price of a model, and whether it is known.
 func (p Pricer) Price(model string) (Price, bool) {
-	if price, ok := family(p.Override, model); ok {
+	if price, ok := configured(p.Override, model); ok {
 		return price, true
 	}
 	return family(prices, model)

@@ -201,7 +201,7 @@ func applyFieldTags(f reflect.StructField, p *jsonschema.Schema) error {
 		target = p.Items // choices are those of the elements
 	}
 	if tag, ok := f.Tag.Lookup("enum"); ok {
-		for _, v := range strings.Split(tag, ",") {
+		for v := range strings.SplitSeq(tag, ",") {
 			target.Enum = append(target.Enum, v)
 		}
 	}

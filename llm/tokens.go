@@ -10,9 +10,9 @@ import (
 // EstimateTokens says how many tokens a text takes, without a vocabulary and
 // rather too many than too few: letters are weighed by script, with weights
 // at the upper end of what vocabularies of 100,000 tokens and more need.
-func EstimateTokens(text string) int {
-	return int(math.Ceil(estimate(text)))
-}
+func EstimateTokens(text string) int { return tokens(text) }
+
+func tokens[T ~string | ~[]byte](text T) int { return int(math.Ceil(estimate(text))) }
 
 // The weights are tokens per character.
 const (
@@ -27,7 +27,7 @@ const (
 	perBreak    = 0.6  // a line break, or a run of blanks beyond the first
 )
 
-func estimate(text string) float64 {
+func estimate[T ~string | ~[]byte](text T) float64 {
 	var total, word float64
 	var last byte
 	flush := func() {
@@ -61,7 +61,7 @@ func estimate(text string) float64 {
 			i++
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(text[i:])
+		r, n := utf8.DecodeRuneInString(string(text[i:min(len(text), i+utf8.UTFMax)]))
 		last = 0
 		i += n
 		switch w := weigh(r); {
@@ -120,14 +120,39 @@ func CountRequest(req *Request) int {
 	return n
 }
 
+// mostTokens is what CountRequest says at most, at a glance: no byte weighs
+// more than perOther. Mostly that is enough to know that a request fits.
+func mostTokens(req *Request) int {
+	bytes, frame := 0, perRequest
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		bytes += len(m.Content) + len(m.Name)
+		frame += perMessage + 1
+		for j := range m.ToolCalls {
+			bytes += len(m.ToolCalls[j].Name) + len(m.ToolCalls[j].Arguments)
+			frame += perMessage
+		}
+	}
+	for i := range req.Tools {
+		t := &req.Tools[i]
+		bytes += len(t.Name) + len(t.Description) + len(t.Parameters)
+		frame += 2*perMessage + 3
+	}
+	if req.Format != nil {
+		bytes += len(req.Format.Schema)
+		frame += perMessage + 1
+	}
+	return int(math.Ceil(float64(bytes)*perOther)) + frame
+}
+
 // countFrame counts what a request has beside messages.
 func countFrame(req *Request) int {
 	n := 0
 	for _, t := range req.Tools {
-		n += EstimateTokens(t.Name) + EstimateTokens(t.Description) + EstimateTokens(string(t.Parameters)) + 2*perMessage
+		n += EstimateTokens(t.Name) + EstimateTokens(t.Description) + tokens(t.Parameters) + 2*perMessage
 	}
 	if req.Format != nil {
-		n += EstimateTokens(string(req.Format.Schema)) + perMessage
+		n += tokens(req.Format.Schema) + perMessage
 	}
 	return n
 }

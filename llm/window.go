@@ -30,15 +30,35 @@ var windows = map[string]int{
 }
 
 // family finds the longest key that the model's name begins with. A provider
-// in front of the name ("openai/gpt-4o") doesn't matter, nor does case.
+// in front of the name ("openai/gpt-4o") doesn't matter, nor does case; the
+// keys are in lower case and at most longestFamily long.
 func family[V any](table map[string]V, model string) (v V, ok bool) {
 	name := strings.ToLower(model)
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	for n := min(len(name), longestFamily); n > 0; n-- {
+		if v, ok = table[name[:n]]; ok {
+			return v, true
+		}
 	}
+	return v, false
+}
+
+const longestFamily = 32
+
+// configured is family for a table whose keys are as somebody wrote them:
+// in any case, with the provider or without.
+func configured[V any](table map[string]V, model string) (v V, ok bool) {
+	if len(table) == 0 {
+		return v, false
+	}
+	whole := strings.ToLower(model)
+	name := whole[strings.LastIndexByte(whole, '/')+1:]
 	best := 0
 	for key, value := range table {
-		if len(key) > best && strings.HasPrefix(name, strings.ToLower(key)) {
+		if len(key) <= best {
+			continue
+		}
+		if k := strings.ToLower(key); strings.HasPrefix(name, k) || strings.HasPrefix(whole, k) {
 			best, v, ok = len(key), value, true
 		}
 	}
@@ -57,7 +77,7 @@ type Windows struct {
 
 // For returns the window of a model in tokens.
 func (w *Windows) For(model string) int {
-	n, ok := family(w.Override, model)
+	n, ok := configured(w.Override, model)
 	if !ok {
 		if n, ok = family(windows, model); !ok {
 			n = UnknownWindow
@@ -98,9 +118,12 @@ func (m windowed) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*
 	if name == "" {
 		name = m.model
 	}
-	fitted, _, err := Fit(ctx, req, m.w.For(name), m.opts)
-	if err != nil {
-		return nil, err
+	fitted, window := req, m.w.For(name)
+	if mostTokens(req) > window-reserve(req, window, m.opts) {
+		var err error
+		if fitted, _, err = Fit(ctx, req, window, m.opts); err != nil {
+			return nil, err
+		}
 	}
 	resp, err := m.m.Stream(ctx, fitted, sink)
 	var e *Error
@@ -108,7 +131,7 @@ func (m windowed) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*
 		return resp, err
 	}
 	count := CountRequest(fitted)
-	window := statedWindow(e.Message)
+	window = statedWindow(e.Message)
 	if window <= 0 || window >= m.w.For(name) {
 		window = (count + reserve(fitted, m.w.For(name), m.opts)) * 3 / 4
 	}

@@ -7,7 +7,6 @@ package prompt
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -156,7 +155,7 @@ func (noModel) Fault() (code, hint string) {
 const CodeNoModel = "no_model_configured"
 
 // Is makes errors.Is(err, llm.ErrNotConfigured) hold.
-func (noModel) Is(target error) bool { return errors.Is(llm.ErrNotConfigured, target) }
+func (noModel) Is(target error) bool { return target == llm.ErrNotConfigured }
 
 // Template is a prompt file: Go text templates named "system" and "user".
 type Template struct{ t *template.Template }

@@ -52,7 +52,7 @@ func models(m llm.Model) *llm.Models {
 }
 
 // decide executes a run that makes one decision.
-func decide(t *testing.T, tk *prompt.Task[string, plan], m llm.Model, limits run.Limits) (prompt.Decision[plan], error, run.Record) {
+func decide(t *testing.T, tk *prompt.Task[string, plan], m llm.Model, limits run.Limits) (prompt.Decision[plan], run.Record, error) {
 	t.Helper()
 	s := memory.New(memory.Options{})
 	if err := s.Create(t.Context(), run.Record{ID: "r", Status: run.Queued, Created: time.Now()}, nil, nil); err != nil {
@@ -82,11 +82,11 @@ func decide(t *testing.T, tk *prompt.Task[string, plan], m llm.Model, limits run
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got, gotErr, rec
+	return got, rec, gotErr
 }
 
 func TestTheModelDecides(t *testing.T) {
-	got, err, rec := decide(t, task(split), says(`{"steps":["a"]}`), run.Limits{})
+	got, rec, err := decide(t, task(split), says(`{"steps":["a"]}`), run.Limits{})
 	if err != nil || got.Extractive || len(got.Value.Steps) != 1 || got.Model != "m" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -109,7 +109,7 @@ func TestTheFallbackDecides(t *testing.T) {
 		"nonsense":        {says("I would rather not."), run.Limits{}, "no usable object"},
 		"budget is spent": {says(`{"steps":[]}`), run.Limits{Tokens: 5}, "budget of tokens"},
 	} {
-		got, err, _ := decide(t, task(split), c.m, c.limits)
+		got, _, err := decide(t, task(split), c.m, c.limits)
 		if err != nil || !got.Extractive || len(got.Value.Steps) != 2 || !strings.Contains(got.Why, c.why) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -117,7 +117,7 @@ func TestTheFallbackDecides(t *testing.T) {
 }
 
 func TestWithoutFallbackTheReasonIsTheError(t *testing.T) {
-	_, err, rec := decide(t, task(nil), nil, run.Limits{})
+	_, rec, err := decide(t, task(nil), nil, run.Limits{})
 	if !errors.Is(err, llm.ErrNotConfigured) || rec.Failure == nil || rec.Failure.Code != prompt.CodeNoModel || rec.Failure.Hint == "" {
 		t.Errorf("%v, %+v", err, rec.Failure)
 	}

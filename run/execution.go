@@ -21,10 +21,10 @@ type place struct {
 // execution is a run while a worker is on it, or while it is replayed.
 type execution struct {
 	rec     Record
-	journal Journal           // nil in a replay
-	publish func(event.Event) // never nil
-	dirty   func(*execution)  // tells the flusher that something is buffered
-	commits *sync.Pool        // of *commit
+	journal Journal          // nil in a replay
+	outlet  outlet           // of events
+	dirty   func(*execution) // tells the flusher that something is buffered
+	commits *sync.Pool       // of *commit
 	cancel  context.CancelCauseFunc
 	ctx     context.Context
 
@@ -53,7 +53,8 @@ type execution struct {
 	onFinish  context.CancelFunc
 	signalN   int64
 	answers   map[string]string // by ask key
-	steering  []string
+	steering  []Signal
+	steered   int64 // the last steering that an earlier execution has seen
 
 	active  int // goroutines of the run that are not blocked in the kernel
 	waiters map[*waiter]struct{}
@@ -72,7 +73,7 @@ func newExecution(ctx context.Context, h *History, limits Limits) *execution {
 	ctx, cancel := context.WithCancelCause(ctx)
 	e := &execution{
 		rec: h.Record, ctx: ctx, cancel: cancel,
-		used: make(map[string]struct{}, 16), places: h.Places,
+		used: make(map[string]struct{}), places: h.Places,
 		seq: h.Record.LastSeq, spent: h.Record.Spent, limits: limits,
 		active: 1, started: time.Now(),
 	}
@@ -83,6 +84,10 @@ func newExecution(ctx context.Context, h *History, limits Limits) *execution {
 			entry := &h.Entries[i]
 			e.history[place{entry.Kind, entry.Key}] = entry
 			e.ord = max(e.ord, entry.Ord)
+			var seen steering
+			if entry.Kind == EntrySteer && json.Unmarshal(entry.Value, &seen) == nil {
+				e.steered = max(e.steered, seen.Upto)
+			}
 		}
 	}
 	return e
@@ -203,6 +208,10 @@ func (e *execution) flush() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.flagged = false
+	e.flushLocked()
+}
+
+func (e *execution) flushLocked() {
 	if len(e.entries) == 0 && len(e.events) == 0 || e.broken.Load() != nil {
 		return
 	}
@@ -210,10 +219,19 @@ func (e *execution) flush() {
 	e.submitLocked(b, func(err error) {
 		if err != nil {
 			_ = e.breakWith(err)
-			return
 		}
-		e.publishAll(b.Events)
+		e.outlet.settle(b.Events, err)
 	})
+}
+
+// pass hands a transient event out, behind what was emitted before it.
+func (e *execution) pass(agent string, data event.Data) {
+	e.mu.Lock()
+	if len(e.events) > 0 {
+		e.flushLocked()
+	}
+	e.mu.Unlock()
+	e.outlet.pass(event.Event{Run: e.rec.ID, Session: e.rec.Session, Time: time.Now(), Agent: agent, Data: data})
 }
 
 // finish commits the run's last batch of this execution and waits.
@@ -232,28 +250,33 @@ func (e *execution) finish(st State) error {
 func (e *execution) submitLocked(b *Batch, done func(error)) {
 	now := time.Now()
 	b.Run, b.Epoch = e.rec.ID, e.rec.Epoch
-	b.Entries, b.Events = e.entries, e.events
+	// What b held before is room for the next batch.
+	b.Entries, e.entries = e.entries, b.Entries[:0]
+	b.Events, e.events = e.events, b.Events[:0]
 	b.Active = now.Sub(e.lastTick)
 	for i := range b.Entries {
 		b.Spent = b.Spent.Add(b.Entries[i].Spent)
 	}
 	e.lastTick = now
-	e.entries, e.events = nil, nil
+	if len(b.Events) > 0 {
+		e.outlet.expect()
+	}
 	e.journal.Commit(b, done)
 }
 
-func (e *execution) publishAll(events []PlacedEvent) {
-	for i := range events {
-		e.publish(events[i].Event)
-	}
+// steering is what a call of Steer returned: the value of an EntrySteer.
+type steering struct {
+	Texts []string `json:"texts,omitempty"`
+	// Upto is the last signal among them; 0 where that was another run's.
+	Upto int64 `json:"upto,omitempty"`
 }
 
 // steer returns the steering that arrived since the last call, as recorded.
 func (e *execution) steer(key string) ([]string, error) {
 	if entry, ok := e.lookup(EntrySteer, key); ok {
-		var texts []string
-		err := json.Unmarshal(entry.Value, &texts)
-		return texts, err
+		var seen steering
+		err := json.Unmarshal(entry.Value, &seen)
+		return seen.Texts, err
 	}
 	if e.replay != nil {
 		return nil, fmt.Errorf("%w: steering %s", ErrLive, key)
@@ -263,15 +286,18 @@ func (e *execution) steer(key string) ([]string, error) {
 	if err := e.brokenLocked(); err != nil {
 		return nil, err
 	}
-	texts := e.steering
-	e.steering = nil
-	raw, err := json.Marshal(texts)
+	var now steering
+	for _, s := range e.steering {
+		now.Texts, now.Upto = append(now.Texts, s.Text), s.N
+	}
+	raw, err := json.Marshal(now)
 	if err != nil {
 		return nil, err
 	}
+	e.steering = nil
 	e.append(Entry{Key: key, Kind: EntrySteer, Value: raw})
 	e.flagLocked()
-	return texts, nil
+	return now.Texts, nil
 }
 
 // signals takes in what arrived from outside. A run that is being put to rest
@@ -295,7 +321,9 @@ func (e *execution) signals(list []Signal) {
 		case SignalFinish:
 			e.finishLocked()
 		case SignalSteer:
-			e.steering = append(e.steering, s.Text)
+			if s.N > e.steered {
+				e.steering = append(e.steering, s)
+			}
 		case SignalAnswer:
 			if e.answers == nil {
 				e.answers = make(map[string]string)
@@ -341,13 +369,11 @@ func newCommit(e *execution) *commit {
 	if c == nil {
 		c = &commit{result: make(chan error, 1)}
 		c.done = func(err error) {
-			if err == nil {
-				c.exec.publishAll(c.b.Events)
-			}
+			c.exec.outlet.settle(c.b.Events, err)
 			c.result <- err
 		}
 	}
-	c.b, c.exec = Batch{}, e
+	c.exec = e
 	return c
 }
 
@@ -355,7 +381,9 @@ func newCommit(e *execution) *commit {
 func (c *commit) wait() error {
 	err := <-c.result
 	pool := c.exec.commits
-	c.b, c.exec = Batch{}, nil
+	clear(c.b.Entries)
+	clear(c.b.Events)
+	c.b, c.exec = Batch{Entries: c.b.Entries[:0], Events: c.b.Events[:0]}, nil
 	pool.Put(c)
 	return err
 }

@@ -94,28 +94,44 @@ func (x *Executor) Execute(ctx context.Context, id string) (Status, error) {
 // attempt executes a run once. again says that it was called back while it was
 // being put to rest.
 func (x *Executor) attempt(ctx context.Context, id string) (status Status, again bool, err error) {
-	h, err := x.journal.Acquire(ctx, id, x.owner, x.ttl)
+	// Each run at work has this function's frame on its stack, so what comes
+	// before and after the run's code is done elsewhere.
+	e, fn, err := x.take(ctx, id)
 	if err != nil {
 		return "", false, err
 	}
-	fn, limits, perr := x.program(h.Record)
-	e := newExecution(context.WithoutCancel(ctx), h, limits)
 	defer e.cancel(nil)
-	e.journal, e.publish, e.dirty, e.commits = x.journal, x.publish, x.markDirty, &x.commits
+	defer x.forget(e)
+	stopWatch := context.AfterFunc(ctx, func() { e.halt(ErrShutdown, true) })
+	defer stopWatch()
+	if err = e.stopped(); err == nil {
+		err = protect(e.ctx, &Scope{exec: e}, fn)
+	}
+	return x.rest(ctx, e, err)
+}
+
+// take acquires a run and makes it live.
+func (x *Executor) take(ctx context.Context, id string) (*execution, Func, error) {
+	h, err := x.journal.Acquire(ctx, id, x.owner, x.ttl)
+	if err != nil {
+		return nil, nil, err
+	}
+	fn, limits, err := x.program(h.Record)
+	if err != nil {
+		fn = func(context.Context, *Scope) error { return err }
+	}
+	e := newExecution(context.WithoutCancel(ctx), h, limits)
+	e.journal, e.outlet.publish, e.dirty, e.commits = x.journal, x.publish, x.markDirty, &x.commits
 	x.mu.Lock()
 	x.live[id] = e
 	x.mu.Unlock()
-	defer x.forget(id)
-	stopWatch := context.AfterFunc(ctx, func() { e.halt(ErrShutdown, true) })
-	defer stopWatch()
-
 	e.announce()
 	e.signals(h.Signals)
-	if perr != nil {
-		err = perr
-	} else if err = e.stopped(); err == nil {
-		err = protect(e.ctx, &Scope{exec: e}, fn)
-	}
+	return e, fn, nil
+}
+
+// rest records how the run's code ended. again is as in attempt.
+func (x *Executor) rest(ctx context.Context, e *execution, err error) (status Status, again bool, _ error) {
 	e.drain(err)
 	if p := e.broken.Load(); p != nil {
 		return "", false, *p
@@ -126,14 +142,18 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 	}
 	// Who signals from here on finds no live run and has it executed again;
 	// who signalled before is found by recalled.
-	x.forget(id)
+	x.forget(e)
 	return st.Status, x.recalled(ctx, e, st.Status), nil
 }
 
-func (x *Executor) forget(id string) {
+// forget takes an execution off the live ones; its run may be live again by
+// then.
+func (x *Executor) forget(e *execution) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.live, id)
+	if x.live[e.rec.ID] == e {
+		delete(x.live, e.rec.ID)
+	}
 }
 
 // recalled says whether a run that was just put to rest has signals that came
@@ -148,7 +168,13 @@ func (x *Executor) recalled(ctx context.Context, e *execution, status Status) bo
 		return false
 	}
 	return slices.ContainsFunc(late, func(s Signal) bool {
-		return s.Kind == SignalFinish || s.Kind == SignalCancel || s.Kind == SignalAnswer && status == Waiting
+		switch s.Kind {
+		case SignalFinish, SignalCancel:
+			return true
+		case SignalAnswer, SignalPause:
+			return status == Waiting
+		}
+		return false
 	})
 }
 
@@ -219,8 +245,7 @@ func (e *execution) outcome(err error) State {
 func failureOf(err error) *Failure {
 	f := faultFrom(err)
 	out := &Failure{Code: f.Code, Message: f.Message, Hint: f.Hint}
-	var se *StepError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*StepError](err); ok {
 		out.Code, out.Hint, out.Step = se.Fault.Code, se.Fault.Hint, se.Key
 	}
 	return out
@@ -284,20 +309,20 @@ func (x *Executor) flushing() {
 	}
 }
 
-// held returns the live runs with the last signal that each has seen. A run's
-// lock is never taken under the worker's: a run that emits takes them the
-// other way round.
-func (x *Executor) held() map[string]int64 {
+// held returns the live runs, each with the last signal that it has seen. A
+// run's lock is never taken under the worker's: a run that emits takes them
+// the other way round.
+func (x *Executor) held() (live map[string]*execution, seen map[string]int64) {
 	x.mu.Lock()
-	live := slices.Collect(maps.Values(x.live))
+	live = maps.Clone(x.live)
 	x.mu.Unlock()
-	held := make(map[string]int64, len(live))
-	for _, e := range live {
+	seen = make(map[string]int64, len(live))
+	for id, e := range live {
 		e.mu.Lock()
-		held[e.rec.ID] = e.signalN
+		seen[id] = e.signalN
 		e.mu.Unlock()
 	}
-	return held
+	return live, seen
 }
 
 // renewing keeps the leases of all live runs and looks for their signals.
@@ -313,21 +338,17 @@ func (x *Executor) renewing() {
 		case <-x.quit:
 			return
 		}
-		held := x.held()
-		if len(held) == 0 {
+		live, seen := x.held()
+		if len(live) == 0 {
 			continue
 		}
-		signalled, lost, err := x.journal.Renew(ctx, x.owner, x.ttl, held)
+		signalled, lost, err := x.journal.Renew(ctx, x.owner, x.ttl, seen)
 		if err != nil {
 			continue // the next tick tries again; a lease lives for three
 		}
 		for _, id := range lost {
-			x.mu.Lock()
-			e := x.live[id]
-			x.mu.Unlock()
-			if e != nil {
-				_ = e.breakWith(ErrFenced)
-			}
+			// Whoever has taken the run since is not meant, be it this worker.
+			_ = live[id].breakWith(ErrFenced)
 		}
 		for _, id := range signalled {
 			_, _ = x.Notify(ctx, id) // likewise

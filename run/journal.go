@@ -202,12 +202,13 @@ type Journal interface {
 	Acquire(ctx context.Context, id, owner string, ttl time.Duration) (*History, error)
 
 	// Commit queues b and returns at once; done is called exactly once, when
-	// the batch is durable or has failed. Batches of one run are committed in
-	// the order of the calls. A batch whose epoch is not the run's, or whose
-	// run has no owner (it was released), fails with ErrFenced and changes
-	// nothing; it never disturbs other runs' batches. The events must go on
-	// from the run's last sequence without a gap. done may be called before
-	// Commit returns and must not block.
+	// the batch is durable or has failed, maybe before Commit returns; it must
+	// not block. Batches of one run are committed, and reported, in the order
+	// of the calls. A batch whose epoch is not the run's, or whose run has no
+	// owner (it was released), fails with ErrFenced and changes nothing; it
+	// never disturbs other runs' batches. The events must go on from the run's
+	// last sequence without a gap. After done the journal does not touch b or
+	// its slices any more: the caller uses them again.
 	Commit(b *Batch, done func(error))
 
 	// Renew extends the leases of the runs in held that owner still owns

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,7 +24,7 @@ func Replay(ctx context.Context, h *History, log []PlacedEvent, fn Func, limits 
 	}
 	e := newExecution(ctx, h, limits)
 	defer e.cancel(nil)
-	e.publish = func(event.Event) {}
+	e.outlet.publish = func(event.Event) {}
 	e.replay = &replay{log: make(map[string]event.Event, len(log)), made: make(map[string]event.Data)}
 	for _, p := range log {
 		e.replay.log[p.Place] = p.Event
@@ -128,7 +129,7 @@ func Fork(h *History, log []PlacedEvent, at string) ([]Entry, []PlacedEvent, err
 		}
 	}
 	if cut == nil {
-		return nil, nil, fmt.Errorf("the run has no recorded step %q: `dossier runs show` lists them", at)
+		return nil, nil, fmt.Errorf("the run has no recorded step %q: `dossier runs show --steps` lists them", at)
 	}
 	stepOf := func(place string) (string, bool) {
 		return stepAround(scopeOf(place), func(key string) bool { _, ok := steps[key]; return ok })
@@ -160,6 +161,19 @@ func Fork(h *History, log []PlacedEvent, at string) ([]Entry, []PlacedEvent, err
 		}
 		entry.Seq = int64(at)
 		entry.Ord = int64(len(entries) + 1)
+		if entry.Kind == EntrySteer {
+			// The fork's own signals are counted anew.
+			var seen steering
+			if err := json.Unmarshal(entry.Value, &seen); err != nil {
+				return nil, nil, fmt.Errorf("the journal's steering %s: %w", entry.Key, err)
+			}
+			seen.Upto = 0
+			raw, err := json.Marshal(seen)
+			if err != nil {
+				return nil, nil, err
+			}
+			entry.Value = raw
+		}
 		entries = append(entries, entry)
 	}
 	return entries, events, nil

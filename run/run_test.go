@@ -749,3 +749,62 @@ func (f *flaky) Commit(b *run.Batch, done func(error)) {
 	}
 	f.Journal.Commit(b, done)
 }
+
+// Whoever follows a run sees a transient event after the durable ones that were
+// emitted before it, though those have to be stored first.
+func TestTransientEventsKeepTheirPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(ctx context.Context, s *run.Scope) error {
+			for i := range 3 {
+				if err := s.Emit(note(fmt.Sprint(i))); err != nil {
+					return err
+				}
+				if err := s.Emit(event.AnswerDelta{Text: fmt.Sprint(i)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		w.create("r")
+		journal := newSlow(w.store)
+		defer close(journal.queue)
+		x := run.NewExecutor(run.ExecutorConfig{
+			Journal: journal, Owner: "w",
+			Program: func(run.Record) (run.Func, run.Limits, error) { return w.fn, w.limit, nil },
+			Publish: func(e event.Event) { w.events = append(w.events, e) },
+		})
+		defer x.Close()
+		w.execute(x, "r")
+		var got []event.Kind
+		for _, e := range w.events {
+			got = append(got, e.Kind())
+		}
+		want := []event.Kind{
+			"run.status", "note.added", "answer.delta", "note.added", "answer.delta", "note.added", "answer.delta", "run.status",
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// slow is a journal that takes its time.
+type slow struct {
+	run.Journal
+	queue chan func()
+}
+
+func newSlow(j run.Journal) slow {
+	s := slow{j, make(chan func(), 100)}
+	go func() {
+		for report := range s.queue {
+			time.Sleep(time.Second)
+			report()
+		}
+	}()
+	return s
+}
+
+func (s slow) Commit(b *run.Batch, done func(error)) {
+	s.Journal.Commit(b, func(err error) { s.queue <- func() { done(err) } })
+}

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"dossier/event"
 )
@@ -84,7 +83,7 @@ func (s *Scope) claim(name string) (string, error) {
 func (s *Scope) Emit(data event.Data) error {
 	e := s.exec
 	if event.IsTransient(data) {
-		e.publish(event.Event{Run: e.rec.ID, Session: e.rec.Session, Time: time.Now(), Agent: s.agent, Data: data})
+		e.pass(s.agent, data)
 		return nil
 	}
 	s.emits++

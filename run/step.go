@@ -45,8 +45,7 @@ func (e *StepError) Unwrap() error { return e.Err }
 
 // FaultOf returns the recorded failure in err's chain.
 func FaultOf(err error) (Fault, bool) {
-	var se *StepError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*StepError](err); ok {
 		return se.Fault, true
 	}
 	return Fault{}, false
@@ -73,48 +72,71 @@ func Step[T any](ctx context.Context, s *Scope, name string, fn func(context.Con
 }
 
 // EffectStep is Step for work of another effect class.
-func EffectStep[T any](ctx context.Context, s *Scope, effect Effect, name string, fn func(context.Context, *Scope) (T, error)) (T, error) {
-	var zero T
+func EffectStep[T any](ctx context.Context, s *Scope, effect Effect, name string, fn func(context.Context, *Scope) (T, error)) (result T, err error) {
+	// This frame is on the stack while fn works: what can be done without
+	// knowing T is done elsewhere.
+	inner, recorded, err := s.begin(ctx, effect, name)
+	if err != nil {
+		return result, err
+	}
+	var v T
+	if recorded != nil {
+		err = recorded.restore(&v)
+	} else if v, err = fn(ctx, inner); err == nil {
+		err = inner.keep(&v)
+	} else {
+		err = inner.exec.fault(inner.path, inner, err)
+	}
+	if err == nil {
+		result = v
+	}
+	return result, err
+}
+
+// begin returns the scope of a new step, or the outcome that is recorded.
+func (s *Scope) begin(ctx context.Context, effect Effect, name string) (inner *Scope, recorded *Entry, err error) {
 	key, err := s.claim(name)
 	if err != nil {
-		return zero, err
+		return nil, nil, err
 	}
 	e := s.exec
 	if entry, ok := e.recorded(key); ok {
-		if entry.Kind == EntryFault {
-			var f Fault
-			if err := json.Unmarshal(entry.Value, &f); err != nil {
-				return zero, fmt.Errorf("run: the journal's fault of step %s: %w", key, err)
-			}
-			return zero, &StepError{Key: key, Fault: f}
-		}
-		var v T
-		if err := json.Unmarshal(entry.Value, &v); err != nil {
-			return zero, fmt.Errorf("run: the journal's result of step %s does not fit the code any more (fork the run before this step): %w", key, err)
-		}
-		return v, nil
+		return nil, entry, nil
 	}
 	if err := e.gate(ctx, key); err != nil {
-		return zero, err
+		return nil, nil, err
 	}
-	inner := &Scope{exec: e, path: key, agent: s.agent, inStep: true}
+	inner = &Scope{exec: e, path: key, agent: s.agent, inStep: true}
 	if effect == Effectful {
-		if err := e.declare(ctx, inner); err != nil {
-			return zero, err
+		err = e.declare(ctx, inner)
+	}
+	return inner, nil, err
+}
+
+// restore reads a step's recorded result into the value that v points to, or
+// returns its recorded failure.
+func (entry *Entry) restore(v any) error {
+	if entry.Kind == EntryFault {
+		var f Fault
+		if err := json.Unmarshal(entry.Value, &f); err != nil {
+			return fmt.Errorf("run: the journal's fault of step %s: %w", entry.Key, err)
 		}
+		return &StepError{Key: entry.Key, Fault: f}
 	}
-	v, err := fn(ctx, inner)
-	if err != nil {
-		return zero, e.fault(key, inner, err)
+	if err := json.Unmarshal(entry.Value, v); err != nil {
+		return fmt.Errorf("run: the journal's result of step %s does not fit the code any more (fork the run before this step): %w", entry.Key, err)
 	}
+	return nil
+}
+
+// keep records the result that v points to as that of the step whose scope s
+// is.
+func (s *Scope) keep(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return zero, e.fault(key, inner, fmt.Errorf("the result can't be recorded: %w", err))
+		return s.exec.fault(s.path, s, fmt.Errorf("the result can't be recorded: %w", err))
 	}
-	if err := e.record(Entry{Key: key, Kind: EntryStep, Value: raw, Spent: inner.spent}); err != nil {
-		return zero, err
-	}
-	return v, nil
+	return s.exec.record(Entry{Key: s.path, Kind: EntryStep, Value: raw, Spent: s.spent})
 }
 
 // declare records the intent of an effectful step, or asks what to do when an

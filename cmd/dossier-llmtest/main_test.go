@@ -147,7 +147,7 @@ func TestHelp(t *testing.T) {
 	}
 	_, kinds, _ := strings.Cut(out.String(), "\nFaults:\n")
 	n := 0
-	for _, word := range strings.Fields(kinds) {
+	for word := range strings.FieldsSeq(kinds) {
 		switch word {
 		case "refusals", "the", "wire", "words":
 			continue

@@ -135,10 +135,12 @@ func (a *app) chooseSession(ctx context.Context, l *link, req *dossier.Request, 
 func (a *app) start(ctx context.Context, l *link, req dossier.Request) (run.Record, error) {
 	rec, err := l.Start(ctx, req)
 	if err != nil && l.remote && errors.Is(err, server.ErrNoOwner) {
-		if err := a.again(ctx, l); err != nil {
+		next, err := a.connect(ctx)
+		if err != nil {
 			return run.Record{}, err
 		}
-		rec, err = l.Start(ctx, req)
+		*l = *next
+		return a.start(ctx, l, req)
 	}
 	if err == nil {
 		a.log.Info("run started", "run", rec.ID, "session", rec.Session, "mode", rec.Mode)
@@ -148,7 +150,7 @@ func (a *app) start(ctx context.Context, l *link, req dossier.Request) (run.Reco
 
 // question returns what was asked and what was piped in with it.
 func (a *app) question(words string) (question, material string, err error) {
-	_, terminal := a.proc.Terminal(a.proc.Stdin)
+	_, terminal := a.terminal(a.proc.Stdin)
 	fromInput := words == "-" || words == ""
 	if terminal && !fromInput {
 		return words, "", nil
@@ -156,7 +158,7 @@ func (a *app) question(words string) (question, material string, err error) {
 	if terminal && words == "" {
 		return "", "", nil
 	}
-	slow := time.AfterFunc(time.Second, func() { a.note("reading standard input …") })
+	slow := time.AfterFunc(time.Second, func() { a.notef("reading standard input … (if nothing is to come, run it with </dev/null)") })
 	defer slow.Stop()
 	raw, err := io.ReadAll(io.LimitReader(a.proc.Stdin, maxStdin))
 	if err != nil {

@@ -116,11 +116,11 @@ func (a *app) newBoard() board {
 	if a.Quiet {
 		return silent{}
 	}
-	if _, ok := a.proc.Terminal(a.proc.Stderr); !ok {
+	if _, ok := a.terminal(a.proc.Stderr); !ok {
 		return lines{a.proc.Stderr}
 	}
 	return newSpinner(a.proc.Stderr, func() int {
-		width, _ := a.proc.Terminal(a.proc.Stderr)
+		width, _ := a.terminal(a.proc.Stderr)
 		return max(width, 20)
 	})
 }

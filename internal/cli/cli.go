@@ -13,13 +13,19 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/alecthomas/kong"
+	xterm "golang.org/x/term"
 
 	"dossier/internal/config"
+	"dossier/internal/logs"
 	"dossier/lang"
+	"dossier/mode"
 )
 
 // Process is the world of a command.
@@ -36,6 +42,8 @@ type Process struct {
 	Interrupts <-chan os.Signal
 	// Terminate ends when the process is asked to stop: runs go on later.
 	Terminate context.Context
+	// Modes are added to those of the engine.
+	Modes []mode.Mode
 }
 
 // globals are the flags of every command.
@@ -72,8 +80,11 @@ type app struct {
 	ctx    context.Context
 	stdin  *bufio.Reader
 	unread chan line // a line that nobody waits for any more
+	editor *xterm.Terminal
 	log    *slog.Logger
 	logTo  *logFile
+	level  slog.LevelVar
+	redact *logs.Redactor
 
 	mu          sync.Mutex
 	interrupted func() // what Ctrl-C does now
@@ -96,6 +107,8 @@ func Main(p Process) (code int) {
 		}
 	}()
 	var g grammar
+	out := &checked{to: p.Stdout}
+	p.Stdout = out
 	a := &app{globals: &g.globals, proc: p}
 	parser, err := kong.New(&g,
 		kong.Name("dossier"), kong.Description(description),
@@ -109,6 +122,8 @@ func Main(p Process) (code int) {
 	if len(p.Args) == 0 {
 		p.Args = []string{"--help"}
 	}
+	a.openLog()
+	defer func() { _ = a.logTo.Close() }()
 	ctx, err := parser.Parse(p.Args)
 	if err != nil {
 		return a.fail(usage(err))
@@ -119,12 +134,36 @@ func Main(p Process) (code int) {
 	over := make(chan struct{})
 	defer close(over)
 	go a.listen(over)
-	a.openLog()
-	defer a.logTo.Close()
 	if err := ctx.Run(); err != nil {
 		return a.fail(err)
 	}
+	if out.err != nil {
+		return a.fail(&failure{code: exitFailure, message: "writing the output: " + out.err.Error(), hint: "the run is kept: `dossier runs show last` prints it"})
+	}
 	return exitOK
+}
+
+// checked remembers that something could not be written, so that nobody takes
+// half an answer for a whole one.
+type checked struct {
+	to  io.Writer
+	err error
+}
+
+func (c *checked) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// terminal says whether a stream is a terminal, and how wide.
+func (a *app) terminal(stream any) (width int, ok bool) {
+	if c, isOut := stream.(*checked); isOut {
+		stream = c.to
+	}
+	return a.proc.Terminal(stream)
 }
 
 // listen hands each Ctrl-C to whoever takes it now.
@@ -157,14 +196,14 @@ func (a *app) onInterrupt(do func()) (restore func()) {
 
 // usage turns a mistake in the arguments into an error with a hint.
 func usage(err error) error {
-	hint := "dossier --help"
-	var parse *kong.ParseError
-	if errors.As(err, &parse) {
+	hint, message := "dossier --help", err.Error()
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok {
 		if node := parse.Context.Selected(); node != nil {
-			hint = "dossier " + node.Path() + " --help"
+			hint = "dossier " + usagePath(node) + " --help"
+			message = suggest(message, node.Parent)
 		}
 	}
-	return &failure{code: exitUsage, message: err.Error(), hint: "`" + hint + "` shows what is possible"}
+	return &failure{code: exitUsage, message: message, hint: "`" + hint + "` shows what is possible"}
 }
 
 // settings loads the configuration once.
@@ -177,8 +216,9 @@ func (a *app) settings() (*config.Config, error) {
 		return nil, err
 	}
 	a.config = c
+	a.configureLog(c)
 	for _, note := range c.Notes() {
-		a.note("%s", note)
+		a.notef("%s", note)
 	}
 	return c, nil
 }
@@ -186,9 +226,7 @@ func (a *app) settings() (*config.Config, error) {
 // flags are the settings that the command line gives.
 func (a *app) flags() map[string]string {
 	flags := make(map[string]string, len(a.Set)+3)
-	for k, v := range a.Set {
-		flags[k] = v
-	}
+	maps.Copy(flags, a.Set)
 	for name, v := range map[string]string{"model": a.Model, "lang": a.Lang, "data-dir": a.Data} {
 		if v != "" {
 			flags[name] = v
@@ -220,16 +258,16 @@ func (a *app) languageOf(text string) lang.Code {
 }
 
 func getenv(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if len(env[i]) > len(name) && env[i][len(name)] == '=' && env[i][:len(name)] == name {
-			return env[i][len(name)+1:]
+	for _, entry := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
 		}
 	}
 	return ""
 }
 
-// note tells the user something on standard error unless -q is given.
-func (a *app) note(format string, args ...any) {
+// notef tells the user something on standard error unless -q is given.
+func (a *app) notef(format string, args ...any) {
 	if !a.Quiet {
 		fmt.Fprintf(a.proc.Stderr, format+"\n", args...)
 	}
@@ -240,7 +278,7 @@ func (a *app) interactive() bool {
 	if a.NoInput || a.JSON {
 		return false
 	}
-	_, in := a.proc.Terminal(a.proc.Stdin)
-	_, out := a.proc.Terminal(a.proc.Stderr)
+	_, in := a.terminal(a.proc.Stdin)
+	_, out := a.terminal(a.proc.Stderr)
 	return in && out
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dossier"
+	"dossier/internal/datadir"
 	"dossier/internal/server"
 )
 
@@ -36,7 +37,7 @@ func (a *app) connect(ctx context.Context) (*link, error) {
 		if err == nil {
 			a.log.Debug("another process owns the data directory", "version", client.Version)
 			if len(a.Set) > 0 {
-				a.note("note: --set has no effect here: another dossier process works on the data directory")
+				a.notef("note: --set has no effect here: another dossier process works on the data directory")
 			}
 			return &link{backend: client, remote: true, close: client.Close}, nil
 		}
@@ -63,32 +64,22 @@ const (
 
 // own opens the data directory and serves it to other commands.
 func (a *app) own(ctx context.Context) (*link, error) {
-	engine, err := dossier.Open(ctx, dossier.Options{
-		DataDir: a.config.DataDir, ConfigFile: a.Config, Set: a.flags(), Env: a.proc.Env, Log: a.log,
-	})
+	o := a.options()
+	o.DataDir, o.Version, o.Modes = a.config.DataDir, version(), a.proc.Modes
+	engine, err := dossier.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	srv, err := server.Serve(a.config.DataDir, engine, version())
 	if err != nil {
-		return nil, errors.Join(err, engine.Close())
+		// Where there can be no socket, others have to wait for this command.
+		a.log.Warn("other commands can't reach this one", "error", err)
+		return &link{backend: engine, close: engine.Close}, nil
 	}
 	return &link{backend: engine, close: func() error { return errors.Join(srv.Close(), engine.Close()) }}, nil
 }
 
-// again finds the backend anew after its process went away.
-func (a *app) again(ctx context.Context, l *link) error {
-	_ = l.close() // it is gone already
-	next, err := a.connect(ctx)
-	if err != nil {
-		return err
-	}
-	*l = *next
-	return nil
-}
-
-// with connects, does something and disconnects. A look at a directory that
-// does not exist doesn't make it: then fresh is called, if there is one.
+// with connects, does something and disconnects.
 func (a *app) with(ctx context.Context, do func(*link) error) error {
 	l, err := a.connect(ctx)
 	if err != nil {
@@ -112,4 +103,10 @@ func (a *app) empty() (bool, error) {
 	}
 	_, err = os.Stat(c.DataDir)
 	return errors.Is(err, os.ErrNotExist), nil
+}
+
+// owned says whether an error means that another process owns the directory.
+func owned(err error) bool {
+	var other *datadir.OwnedError
+	return errors.As(err, &other)
 }

@@ -9,6 +9,7 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/server"
 	"dossier/internal/term"
+	"dossier/prompt"
 )
 
 // Exit codes of the program.
@@ -25,31 +26,31 @@ const (
 // exitCodes maps the codes of errors and failed runs to exit codes; what is
 // not listed is exitFailure.
 var exitCodes = map[string]int{
-	"usage":          exitUsage,
-	"config":         exitUsage,
-	"not_configured": exitProvider,
-	"unreachable":    exitProvider,
-	"timeout":        exitProvider,
-	"rate_limited":   exitProvider,
-	"server":         exitProvider,
-	"auth":           exitProvider,
-	"no_model":       exitProvider,
-	"quota":          exitProvider,
-	"nothing_found":  exitNotEnough,
-	"budget":         exitBudget,
-	"cancelled":      exitCancelled,
-	"interrupted":    exitCancelled,
+	"usage":            exitUsage,
+	"config":           exitUsage,
+	"not_configured":   exitProvider,
+	prompt.CodeNoModel: exitProvider,
+	"unreachable":      exitProvider,
+	"timeout":          exitProvider,
+	"rate_limited":     exitProvider,
+	"server":           exitProvider,
+	"auth":             exitProvider,
+	"no_model":         exitProvider,
+	"quota":            exitProvider,
+	"nothing_found":    exitNotEnough,
+	"budget":           exitBudget,
+	"cancelled":        exitCancelled,
+	"interrupted":      exitCancelled,
 }
 
 // hints for failures that come without one.
 var hints = map[string]string{
-	"unreachable":    "is the address right and the server running? `dossier models` shows what is configured",
-	"timeout":        "the endpoint is slow or stuck; `dossier runs resume ID` tries again",
-	"rate_limited":   "the provider refuses more calls now; `dossier runs resume ID` tries again later",
-	"auth":           "the key is missing, wrong or lacks a permission; `dossier models` shows which one is used",
-	"no_model":       "`dossier models list` asks the endpoint which models it serves",
-	"quota":          "the provider's account is out of money",
-	"not_configured": "`dossier models` shows what is missing",
+	"unreachable":  "is the address right and the server running? `dossier models` shows what is configured",
+	"timeout":      "the endpoint is slow or stuck; `dossier runs resume ID` tries again",
+	"rate_limited": "the provider refuses more calls now; `dossier runs resume ID` tries again later",
+	"auth":         "the key is missing, wrong or lacks a permission; `dossier models` shows which one is used",
+	"no_model":     "`dossier models list` asks the endpoint which models it serves",
+	"quota":        "the provider's account is out of money",
 }
 
 // failure is an error with everything that the user needs. With an empty
@@ -101,11 +102,9 @@ func explain(err error) *failure {
 // fail shows an error and returns its exit code.
 func (a *app) fail(err error) int {
 	f := explain(err)
-	if a.log != nil {
-		a.log.Error("command failed", "exit", f.code, "error", f.message)
-	}
+	a.log.Error("command failed", "exit", f.code, "error", f.message)
 	if f.message != "" {
-		for _, line := range strings.Split(strings.TrimSpace(term.Clean(f.message)), "\n") {
+		for line := range strings.SplitSeq(strings.TrimSpace(term.Clean(a.redact.Redact(f.message))), "\n") {
 			fmt.Fprintf(a.proc.Stderr, "dossier: %s\n", line)
 		}
 		if f.hint != "" {

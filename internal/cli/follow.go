@@ -6,15 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"dossier/event"
+	"dossier/internal/logs"
 	"dossier/internal/server"
 	"dossier/internal/store"
 	"dossier/internal/term"
 	"dossier/lang"
+	"dossier/prompt"
 	"dossier/run"
 )
 
@@ -29,10 +33,12 @@ type follower struct {
 	watching bool
 
 	last    int64
-	open    map[string]event.ClarifyAsked
-	fault   *event.RunError
 	spent   bool // a budget was hit
 	message event.Message
+
+	mu     sync.Mutex         // guards link's content and what follows
+	asking context.CancelFunc // ends the question that the user is asked now
+	stops  int                // how often the user pressed Ctrl-C
 }
 
 // errInterrupted is the cause of a context that Ctrl-C ended.
@@ -43,7 +49,7 @@ func (a *app) newView(out io.Writer, code lang.Code, echo bool) view {
 	if a.JSON {
 		return jsonView{a.proc.Stdout}
 	}
-	_, live := a.proc.Terminal(out)
+	_, live := a.terminal(out)
 	return &textView{out: out, live: live, board: a.newBoard(), lang: code, verbose: a.Verbose, echo: echo}
 }
 
@@ -64,7 +70,7 @@ func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Cod
 		if werr := writeFile(file, answer.Bytes()); werr != nil {
 			return &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
 		}
-		a.note("written to %s", file)
+		a.notef("written to %s", file)
 	}
 	return err
 }
@@ -88,7 +94,6 @@ func writeFile(name string, data []byte) error {
 
 // run follows the run, through changes of the process that works on it.
 func (f *follower) run(ctx context.Context) error {
-	f.open = make(map[string]event.ClarifyAsked)
 	defer f.view.close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -117,15 +122,17 @@ func (f *follower) run(ctx context.Context) error {
 // left tells how to come back to a run.
 func (f *follower) left() {
 	if !f.watching {
-		f.note("the run goes on later: dossier runs resume %s", f.rec.ID)
+		f.notef("the run goes on later: dossier runs resume %s", f.rec.ID)
 	}
 }
 
 // interrupted returns what Ctrl-C does: finish, then cancel, then leave.
 func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFunc) func() {
-	count := 0
 	return func() {
-		count++
+		f.mu.Lock()
+		f.stops++
+		count := f.stops
+		f.mu.Unlock()
 		var err error
 		switch {
 		case f.watching || count > 2:
@@ -133,25 +140,42 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 			return
 		case count == 1:
 			f.view.pause()
-			f.note("\nfinishing with what there is; Ctrl-C again cancels")
-			err = f.link.Finish(ctx, f.rec.ID)
+			f.notef("\nfinishing with what there is; Ctrl-C again cancels")
+			err = f.current().Finish(ctx, f.rec.ID)
 		default:
 			f.view.pause()
-			f.note("\ncancelling")
-			err = f.link.Cancel(ctx, f.rec.ID)
+			f.notef("\ncancelling")
+			err = f.current().Cancel(ctx, f.rec.ID)
 		}
 		if err != nil {
 			f.log.Error("interrupt", "run", f.rec.ID, "error", err)
 			leave(errInterrupted)
 		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.asking != nil {
+			f.asking()
+		}
 	}
+}
+
+// current is the backend of this moment, for another goroutine.
+func (f *follower) current() backend {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.link.backend
 }
 
 // takeOver finds the run again after its process went away and makes it go on.
 func (f *follower) takeOver(ctx context.Context) error {
-	if err := f.again(ctx, f.link); err != nil {
+	_ = f.link.close() // it is gone already
+	next, err := f.connect(ctx)
+	if err != nil {
 		return err
 	}
+	f.mu.Lock()
+	*f.link = *next
+	f.mu.Unlock()
 	rec, err := f.link.Get(ctx, f.rec.ID)
 	if err != nil {
 		return err
@@ -177,17 +201,10 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 		}
 		if ev.Seq > 0 {
 			f.last = ev.Seq
+			f.record(ev)
 		}
 		f.view.show(ev)
 		switch d := ev.Data.(type) {
-		case event.ClarifyAsked:
-			f.open[d.ID] = d
-		case event.ClarifyAnswered:
-			delete(f.open, d.ID)
-		case event.RunError:
-			if d.Fatal {
-				f.fault = &d
-			}
 		case event.BudgetWarning:
 			f.spent = f.spent || d.Hit
 		case event.Message:
@@ -199,20 +216,35 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 				continue
 			}
 			switch run.Status(d.Status) {
-			case run.Running:
-				f.fault = nil
 			case run.Waiting:
 				if end := f.answer(ctx); end != nil {
 					return end, nil
 				}
 			case run.Paused:
 				f.view.pause()
-				f.note("to go on: dossier runs resume %s", f.rec.ID)
+				f.notef("to go on: dossier runs resume %s", f.rec.ID)
 				return &ending{exitWith(exitNotEnough)}, nil
 			}
 		}
 	}
 	return nil, nil
+}
+
+// record writes an event to the log file, with the kind as its step.
+func (f *follower) record(ev event.Event) {
+	if !f.log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	const most = 2000
+	raw, err := event.EncodeData(ev.Data)
+	if err != nil {
+		return
+	}
+	text := string(raw)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	logs.WithStep(f.log, string(ev.Kind())).Info(text, "run", ev.Run, "seq", ev.Seq, "agent", ev.Agent)
 }
 
 // answer gets the answers that the run waits for from the user. Without a user
@@ -229,17 +261,25 @@ func (f *follower) answer(ctx context.Context) *ending {
 	if !f.interactive() {
 		for _, ask := range detail.Asks {
 			for _, q := range ask.Questions {
-				f.note("the run asks: %s", term.Line(q))
+				f.notef("the run asks: %s", term.Line(q))
 			}
 			if len(ask.Options) > 0 {
-				f.note("  possible answers: %s", term.Line(strings.Join(ask.Options, ", ")))
+				f.notef("  possible answers: %s", term.Line(strings.Join(ask.Options, ", ")))
 			}
 		}
-		f.note("to answer: dossier runs answer %s TEXT", f.rec.ID)
+		f.notef("to answer: dossier runs answer %s TEXT", f.rec.ID)
 		return &ending{exitWith(exitNotEnough)}
 	}
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	f.mu.Lock()
+	f.asking = stop
+	f.mu.Unlock()
 	for _, ask := range detail.Asks {
-		text, err := f.prompt(ctx, ask.Question)
+		text, err := f.prompt(asking, ask.Question)
+		if err != nil && asking.Err() != nil && ctx.Err() == nil {
+			return nil // the run was told to finish instead
+		}
 		if err != nil {
 			return &ending{err}
 		}
@@ -276,19 +316,21 @@ func (f *follower) failed(rec run.Record) error {
 	}
 	out := explain(&server.Problem{Code: rec.Failure.Code, Message: rec.Failure.Message, Hint: rec.Failure.Hint})
 	resume := "dossier runs resume " + rec.ID
-	if rec.Failure.Code == "not_configured" {
+	if rec.Failure.Code == prompt.CodeNoModel {
 		f.view.pause()
 		fmt.Fprintf(f.proc.Stderr, "%s\n\n%s\n\n%s\n\n%s\n",
 			lang.Text(f.lang, "no-model.title"), lang.Text(f.lang, "no-model.can"), lang.Text(f.lang, "no-model.connect"),
 			lang.Text(f.lang, "run.resume", "command", resume))
 		return exitWith(exitProvider)
 	}
+	f.mu.Lock()
+	if f.stops > 0 { // there was nothing to finish with
+		out.code = exitCancelled
+	}
+	f.mu.Unlock()
 	out.hint = strings.ReplaceAll(out.hint, "runs resume ID", "runs resume "+rec.ID)
 	if !strings.Contains(out.hint, resume) {
-		if out.hint != "" {
-			out.hint += "; "
-		}
-		out.hint += "then `" + resume + "` goes on where it stopped"
+		out.hint = strings.TrimPrefix(out.hint+"; `"+resume+"` goes on where it stopped", "; ")
 	}
 	return out
 }

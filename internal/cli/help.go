@@ -75,11 +75,11 @@ func commandHelp(b *strings.Builder, node *kong.Node) {
 		b.WriteString("\nCommands:\n")
 		rows := make([][2]string, 0, len(node.Children))
 		for _, c := range node.Children {
-			name := c.Name
+			words := []string{c.Name}
 			for _, p := range c.Positional {
-				name += " " + argument(p)
+				words = append(words, argument(p))
 			}
-			rows = append(rows, [2]string{name, c.Help})
+			rows = append(rows, [2]string{strings.Join(words, " "), c.Help})
 		}
 		table(b, rows)
 	}
@@ -165,4 +165,44 @@ func table(b *strings.Builder, rows [][2]string) {
 		}
 		b.WriteByte('\n')
 	}
+}
+
+// suggest adds the nearest command to a complaint about an argument that a
+// default command got, when it was meant as a command.
+func suggest(message string, parent *kong.Node) string {
+	word, ok := strings.CutPrefix(message, "unexpected argument ")
+	if !ok || parent == nil || strings.Contains(word, " ") {
+		return message
+	}
+	best, least := "", max(2, len(word)/3)+1
+	for _, c := range parent.Children {
+		if d := distance(word, c.Name); d < least {
+			best, least = c.Name, d
+		}
+	}
+	if best == "" {
+		return message
+	}
+	return fmt.Sprintf("%s, did you mean %q?", message, best)
+}
+
+// distance is how many letters have to be changed, added or left out.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
 }

@@ -1,24 +1,27 @@
 package cli
 
 import (
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"dossier/internal/config"
+	"dossier/internal/logs"
 )
 
 // maxLog is the size at which the log file is put aside; one old file is kept.
 const maxLog = 8 << 20
 
-// logFile is a file that is made when something is first written to it, so
-// that a command which only looks leaves nothing behind.
+// logFile is a file that is made when something is first written to it and the
+// data directory is there, so that a command which only looks leaves nothing
+// behind.
 type logFile struct {
 	path func() string // empty: write nothing
 
 	mu     sync.Mutex
 	file   *os.File
-	failed bool
+	closed bool
 }
 
 // Write appends to the file. A log that can't be written is not a reason to
@@ -26,9 +29,8 @@ type logFile struct {
 func (l *logFile) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil && !l.failed {
+	if l.file == nil && !l.closed {
 		l.file = openAppend(l.path())
-		l.failed = l.file == nil
 	}
 	if l.file == nil {
 		return len(b), nil
@@ -37,9 +39,10 @@ func (l *logFile) Write(b []byte) (int, error) {
 }
 
 func openAppend(path string) *os.File {
-	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+	if path == "" {
 		return nil
 	}
+	_ = os.Mkdir(filepath.Dir(path), 0o700) // it may be there; if not, opening tells
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		_ = os.Rename(path, path+".1") // else it goes on growing
 	}
@@ -54,19 +57,37 @@ func openAppend(path string) *os.File {
 func (l *logFile) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.closed = true
 	if l.file == nil {
 		return nil
 	}
 	err := l.file.Close()
-	l.file, l.failed = nil, true
+	l.file = nil
 	return err
 }
 
-// openLog sets up the detailed log in the data directory and, with -v, short
-// lines on standard error.
+// openLog sets up the detailed log in the data directory. Its level and the
+// secrets to keep out of it are known once the configuration is.
 func (a *app) openLog() {
+	a.redact = &logs.Redactor{}
 	a.logTo = &logFile{path: a.logPath}
-	a.log = slog.New(slog.NewTextHandler(io.Writer(a.logTo), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	a.log = logs.WithStep(slog.New(logs.NewHandler(a.logTo, &a.level, a.redact)), "cli")
+}
+
+// configureLog takes the level and the secrets out of the configuration.
+func (a *app) configureLog(c *config.Config) {
+	for _, role := range config.Roles() {
+		a.redact.Add(c.Model(role).APIKey.Reveal())
+	}
+	a.redact.Add(c.Server.Token.Reveal(), c.Search.TavilyAPIKey.Reveal())
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
+		level = logs.LevelCritical // the one name that slog doesn't know
+	}
+	if a.Verbose || c.Log.Verbose {
+		level = slog.LevelDebug
+	}
+	a.level.Set(level)
 }
 
 // logPath is where the log goes once the configuration is known.

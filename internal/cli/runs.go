@@ -108,11 +108,11 @@ func (c runsList) print(a *app, list []run.Record) error {
 		return nil
 	}
 	if len(list) == 0 {
-		a.note("no runs; `dossier ask QUESTION` starts one")
+		a.notef("no runs; `dossier ask QUESTION` starts one")
 		return nil
 	}
 	width := 100
-	if w, ok := a.proc.Terminal(a.proc.Stdout); ok {
+	if w, ok := a.terminal(a.proc.Stdout); ok {
 		width = w
 	}
 	var b strings.Builder
@@ -238,7 +238,7 @@ func (c runsWatch) Run(a *app) error {
 		if rec.Status == run.Waiting {
 			verb = "answer " + rec.ID + " TEXT"
 		}
-		a.note("the run is %s and nobody works on it; to go on: dossier runs %s", rec.Status, verb)
+		a.notef("the run is %s and nobody works on it; to go on: dossier runs %s", rec.Status, verb)
 		return nil
 	})
 }
@@ -303,7 +303,7 @@ func (o one) signal(a *app, send func(server.Runs, context.Context, string) erro
 			return err
 		}
 		if l.remote {
-			a.note("%s %s", doing, rec.ID)
+			a.notef("%s %s", doing, rec.ID)
 			return nil
 		}
 		return a.settle(l, rec)
@@ -319,7 +319,7 @@ func (a *app) settle(l *link, rec run.Record) error {
 		}
 		s, ok := ev.Data.(event.RunStatus)
 		if ok && s.Status != string(run.Running) {
-			a.note("run %s is %s", rec.ID, s.Status)
+			a.notef("run %s is %s", rec.ID, s.Status)
 			return nil
 		}
 	}
@@ -434,7 +434,7 @@ func (c runsExport) Run(a *app) error {
 		if err := writeFile(c.Output, append(raw, '\n')); err != nil {
 			return fmt.Errorf("writing the bundle: %w", err)
 		}
-		a.note("written to %s", c.Output)
+		a.notef("written to %s", c.Output)
 		return nil
 	})
 }
@@ -451,7 +451,7 @@ func (c runsRm) Run(a *app) error {
 			if err := l.Delete(a.ctx, rec.ID); err != nil {
 				return err
 			}
-			a.note("deleted %s", rec.ID)
+			a.notef("deleted %s", rec.ID)
 			return nil
 		})
 		if err != nil {

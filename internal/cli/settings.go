@@ -89,7 +89,7 @@ func (c configInit) Run(a *app) error {
 	if path == "" {
 		return &failure{code: exitUsage, message: "there is no home directory to write to", hint: "name a file: dossier config init dossier.yaml"}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("configuration file: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -65,7 +65,6 @@ type textView struct {
 
 	strip    term.Stripper
 	streamed strings.Builder
-	agents   int
 	began    time.Time
 	tokens   int
 	cost     float64
@@ -89,10 +88,21 @@ func (v *textView) show(ev event.Event) {
 		v.tokens += d.Input + d.Output
 		v.cost += d.Cost
 	}
-	if line := v.line(ev); line != "" {
-		v.breakLine()
-		v.board.line(line)
+	line := v.line(ev)
+	if line == "" || v.live && v.writing() && !interrupts(ev) {
+		return // the board must not tear a line of the answer
 	}
+	v.breakLine()
+	v.board.line(line)
+}
+
+// writing says whether a part of the answer is on the screen.
+func (v *textView) writing() bool { return v.streamed.Len() > 0 }
+
+// interrupts says whether an event ends what was being written.
+func interrupts(ev event.Event) bool {
+	s, ok := ev.Data.(event.RunStatus)
+	return ok && s.Status != string(run.Running)
 }
 
 // delta shows a piece of the answer on a terminal. Elsewhere the whole text is
@@ -104,20 +114,19 @@ func (v *textView) delta(d event.AnswerDelta) {
 	v.board.hide()
 	if d.Reset {
 		v.breakLine()
-		v.streamed.Reset()
-		v.strip = term.Stripper{}
 	}
 	text := v.strip.Clean(d.Text)
 	v.streamed.WriteString(text)
 	_, _ = io.WriteString(v.out, text)
 }
 
-// breakLine ends a line of the answer that is being written.
+// breakLine ends the answer that is being written: what comes is not its rest.
 func (v *textView) breakLine() {
 	if s := v.streamed.String(); s != "" && !strings.HasSuffix(s, "\n") {
 		_, _ = io.WriteString(v.out, "\n")
-		v.streamed.Reset()
 	}
+	v.streamed.Reset()
+	v.strip = term.Stripper{}
 }
 
 func (v *textView) message(m event.Message) {
@@ -234,7 +243,7 @@ func (v *textView) status(ev event.Event, d event.RunStatus) string {
 		}
 		return "run " + ev.Run
 	case run.Done:
-		text := lang.Text(v.lang, "status.done") + " · " + ev.Time.Sub(v.began).Round(100*time.Millisecond).String()
+		text := lang.Text(v.lang, "status.done") + " · " + took(ev.Time.Sub(v.began))
 		if v.tokens > 0 {
 			text += fmt.Sprintf(" · %d tokens", v.tokens)
 		}
@@ -248,6 +257,14 @@ func (v *textView) status(ev event.Event, d event.RunStatus) string {
 		return lang.Text(v.lang, "status.paused")
 	}
 	return ""
+}
+
+// took is a duration as a person reads it.
+func took(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
 }
 
 // amount is a number of a budget with its unit.

@@ -12,7 +12,7 @@ type Config struct {
 	Log        Log        `key:"log" help:"The log file and its level."`
 	Server     Server     `key:"server" help:"The HTTP server of dossier serve."`
 
-	DataDir string `key:"data_dir" kind:"path" flag:"data-dir" default:"${XDG_DATA_HOME:-~/.local/share}/dossier" help:"Directory of the database and of stored pages."`
+	DataDir string `key:"data_dir" kind:"path" flag:"data-dir" env:"DOSSIER_DATA" default:"${XDG_DATA_HOME:-~/.local/share}/dossier" help:"Directory of the database and of stored pages."`
 	Lang    string `key:"lang" flag:"lang" enum:"auto,ru,en,zh" default:"auto" help:"Language of messages; auto follows the question."`
 	Workers int    `key:"workers" flag:"workers" default:"256" min:"1" max:"100000" help:"Runs worked on at the same time; the others wait in line."`
 
@@ -58,7 +58,7 @@ type Governor struct {
 // Log is where and how much is logged.
 type Log struct {
 	Level   string `key:"level" flag:"log-level" enum:"debug,info,warn,error,critical" default:"info" help:"Least severe level that is written."`
-	File    string `key:"file" flag:"log-file" kind:"path" help:"Log file; empty is dossier.log in data_dir."`
+	File    string `key:"file" flag:"log-file" kind:"path" help:"Log file; empty is logs/dossier.log in data_dir."`
 	Verbose bool   `key:"verbose" flag:"verbose" default:"false" help:"Also write the payloads of model calls, at level debug."`
 }
 

@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 import "strings"
 
 // environ looks a variable up among KEY=value entries; of several entries for
@@ -10,8 +12,8 @@ func (e environ) get(name string) (string, bool) {
 	if name == "" {
 		return "", false
 	}
-	for i := len(e) - 1; i >= 0; i-- {
-		if kv := e[i]; len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
+	for _, kv := range slices.Backward(e) {
+		if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
 			return kv[len(name)+1:], true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -167,7 +168,7 @@ func (b *builder) section(n *node, typ reflect.Type, index []int, over *override
 		if n.path != "" {
 			child.path = n.path + "." + child.key
 		}
-		at := append(index[:len(index):len(index)], f.index)
+		at := append(slices.Clip(index), f.index)
 		if f.sub != nil {
 			b.section(child, f.sub, at, parseOverrides(f.tag))
 			if f.section != "" {
@@ -200,8 +201,8 @@ func (l *leaf) override(key string, over *overrides) {
 	if f := over.flag[key]; f != nil {
 		l.flag = f[0]
 	}
-	l.aliases = append(l.aliases[:len(l.aliases):len(l.aliases)], over.alias[key]...)
-	l.env = append(l.env[:len(l.env):len(l.env)], over.env[key]...)
+	l.aliases = append(slices.Clip(l.aliases), over.alias[key]...)
+	l.env = append(slices.Clip(l.env), over.env[key]...)
 }
 
 func parseOverrides(tag reflect.StructTag) *overrides {

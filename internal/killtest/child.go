@@ -112,9 +112,7 @@ func (c *child) work(ctx context.Context) error {
 		return rec.ID, c.store.Create(ctx, rec, nil, nil)
 	}
 	for i := range c.Runs {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			for {
 				id, err := next()
 				if err != nil || id == "" {
@@ -125,7 +123,7 @@ func (c *child) work(ctx context.Context) error {
 					return
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)

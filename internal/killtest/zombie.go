@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -36,7 +38,7 @@ func (t *test) takeover(ctx context.Context) (bool, error) {
 	if err := t.untilRecorded(ctx, dir, 4); err != nil {
 		return false, err
 	}
-	if err := zombie.Process.Signal(syscall.SIGSTOP); err != nil {
+	if err := stopBetweenWrites(zombie.Process, filepath.Join(dir, "dossier.db")); err != nil {
 		return false, err
 	}
 	heir := first
@@ -65,6 +67,38 @@ func (t *test) takeover(ctx context.Context) (bool, error) {
 	unchanged := before.ok() && after.ok() && before.steps == after.steps
 	fmt.Fprintf(t.out, "refused=%t unchanged=%t steps=%d\n", refused, unchanged, after.steps)
 	return refused && unchanged, nil
+}
+
+// stopBetweenWrites stops a process at a moment at which it is not writing: a
+// process that is stopped within a transaction of SQLite holds the file's
+// lock, and nobody can take anything over before it goes on.
+func stopBetweenWrites(p *os.Process, path string) error {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if err := p.Signal(syscall.SIGSTOP); err != nil {
+			return err
+		}
+		if writable(path) {
+			return nil
+		}
+		if err := p.Signal(syscall.SIGCONT); err != nil {
+			return err
+		}
+	}
+	return errors.New("the first worker writes all the time")
+}
+
+// writable says whether a write transaction can be begun.
+func writable(path string) bool {
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(20)&_txlock=immediate")
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	tx, err := db.Begin()
+	if err != nil {
+		return false
+	}
+	return tx.Rollback() == nil
 }
 
 // untilRecorded waits until the only run has n journal entries and is still

@@ -113,7 +113,7 @@ func Printable(s string) string {
 
 // plain says that there is nothing to drop in s, without decoding it.
 func plain(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 || c == 0xe2 {
 			return false

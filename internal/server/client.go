@@ -49,8 +49,11 @@ func Dial(ctx context.Context, dir string) (*Client, error) {
 	var v versionBody
 	if err := client.call(ctx, http.MethodGet, "/api/version", nil, &v); err != nil {
 		_ = client.Close()
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%w (process %d)", ErrGone, c.PID)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, fmt.Errorf("%w (process %d)", ErrGone, c.PID)
+		case errors.Is(err, ErrGone): // it ended while it was greeted
+			return nil, ErrNoOwner
 		}
 		return nil, err
 	}

@@ -146,15 +146,13 @@ func writeControl(dir string, c control) error {
 	return err
 }
 
-// readControl fails with ErrNoOwner when there is no control file.
+// readControl fails with ErrNoOwner when there is no control file that can be
+// read.
 func readControl(dir string) (control, error) {
 	var c control
 	raw, err := os.ReadFile(filepath.Join(dir, controlFile))
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return c, ErrNoOwner
-	case err != nil:
-		return c, fmt.Errorf("control socket: %w", err)
+	if err != nil {
+		return c, fmt.Errorf("%w: %w", ErrNoOwner, err)
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return c, fmt.Errorf("%w: its control file is broken", ErrNoOwner)

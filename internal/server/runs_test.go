@@ -12,6 +12,7 @@ import (
 	"dossier"
 	"dossier/event"
 	"dossier/internal/server"
+	"dossier/internal/store"
 	"dossier/mode"
 	"dossier/run"
 )
@@ -188,6 +189,25 @@ var operations = []struct {
 		out = append(out, describe(err), log[len(log)-2].Data.(event.Message).Text)
 		return append(out, describe(b.Answer(b.t.Context(), rec.ID, "", "third")))
 	}},
+	{"two answers at once", func(b *bench) []string {
+		rec := b.start("ask")
+		b.until(rec.ID, run.Waiting)
+		errs := make(chan error, 2)
+		for _, text := range []string{"first", "second"} {
+			go func() { errs <- b.Answer(b.t.Context(), rec.ID, "", text) }()
+		}
+		accepted, refused := 0, 0
+		for range cap(errs) {
+			switch err := <-errs; {
+			case err == nil:
+				accepted++
+			case errors.Is(err, store.ErrAnswered), errors.Is(err, store.ErrNotWaiting):
+				refused++
+			}
+		}
+		b.until(rec.ID, run.Done)
+		return []string{fmt.Sprint(accepted, " accepted, ", refused, " refused")}
+	}},
 	{"a run that fails, and again", func(b *bench) []string {
 		rec := b.start("fail")
 		b.until(rec.ID, run.Failed)
@@ -328,7 +348,7 @@ func TestConformance(t *testing.T) {
 // difference is the first place where two texts part.
 func difference(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := 0; i < min(len(w), len(g)); i++ {
+	for i := range min(len(w), len(g)) {
 		if w[i] != g[i] {
 			return fmt.Sprintf("line %d\nwant %s\ngot  %s", i+1, w[i], g[i])
 		}

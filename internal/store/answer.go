@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"slices"
 
 	"dossier/run"
 )
@@ -51,8 +52,7 @@ func (q Questions) Answer(ask, text string) (key string, err error) {
 			return pending[0].Key, nil
 		}
 	}
-	for i := len(q.Entries) - 1; i >= 0; i-- {
-		e := q.Entries[i]
+	for _, e := range slices.Backward(q.Entries) {
 		if e.Kind != run.EntryAsk || ask != "" && e.Key != ask {
 			continue
 		}

@@ -141,7 +141,7 @@ func (c *Client) Stream(ctx context.Context, req *llm.Request, sink func(llm.Chu
 			return nil, err
 		}
 		defer call.Close()
-		a := assembly{sink: sink}
+		a := assembly{Transcript: upstream.Transcript{Sink: sink}}
 		if q.noFormat && req.Format != nil {
 			a.format = formatName(req.Format)
 		}

@@ -33,7 +33,7 @@ func FuzzStream(f *testing.F) {
 		}
 		defer call.Close()
 		var got collect
-		resp, err := readStream(call, &assembly{sink: got.sink})
+		resp, err := readStream(call, &assembly{Transcript: upstream.Transcript{Sink: got.sink}})
 		if err != nil {
 			if llm.KindOf(err) == "" || resp != nil {
 				t.Fatalf("%v beside %v", err, resp)

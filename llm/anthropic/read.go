@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,20 +12,19 @@ import (
 	"dossier/llm/internal/upstream"
 )
 
-// assembly puts a reply together. The pieces that it hands to the sink share
-// the memory of the whole, which only grows.
+// assembly puts a reply together.
 type assembly struct {
-	sink            func(llm.Chunk)
-	format          string // the tool that stands in for structured output
-	id, model       string
-	text, reasoning strings.Builder
-	blocks          []*block
-	calls           []*block
-	stop            string
-	refusal         string
-	usage           counts
-	started         bool
-	scratch         []byte
+	upstream.Transcript
+
+	format    string // the tool that stands in for structured output
+	id, model string
+	blocks    []*block
+	calls     []*block
+	stop      string
+	refusal   string
+	usage     counts
+	started   bool
+	scratch   []byte
 }
 
 // block is a content block, whole or in pieces.
@@ -57,28 +57,6 @@ func (a *assembly) plain(in []byte) []byte {
 	return a.scratch
 }
 
-func (a *assembly) addText(piece []byte) {
-	if len(piece) == 0 {
-		return
-	}
-	n := a.text.Len()
-	a.text.Write(piece)
-	if a.sink != nil {
-		a.sink(llm.Chunk{Text: a.text.String()[n:]})
-	}
-}
-
-func (a *assembly) addThinking(piece []byte) {
-	if len(piece) == 0 {
-		return
-	}
-	n := a.reasoning.Len()
-	a.reasoning.Write(piece)
-	if a.sink != nil {
-		a.sink(llm.Chunk{Reasoning: a.reasoning.String()[n:]})
-	}
-}
-
 func (a *assembly) addInput(b *block, piece []byte) {
 	if len(piece) == 0 {
 		return
@@ -87,9 +65,9 @@ func (a *assembly) addInput(b *block, piece []byte) {
 	b.input.Write(piece)
 	switch {
 	case b.isReply:
-		a.addText(piece)
-	case b.kind == "tool_use" && a.sink != nil:
-		a.sink(llm.Chunk{Tool: &llm.ToolDelta{Index: b.at, Arguments: b.input.String()[n:]}})
+		a.AddText(piece)
+	case b.kind == "tool_use" && a.Sink != nil:
+		a.Sink(llm.Chunk{Tool: &llm.ToolDelta{Index: b.at, Arguments: b.input.String()[n:]}})
 	}
 }
 
@@ -121,11 +99,11 @@ func (a *assembly) begin(index int, raw []byte) *block {
 	case "text":
 		t := a.unquoted(text)
 		b.text.Write(t)
-		a.addText(t)
+		a.AddText(t)
 	case "thinking":
 		t := a.unquoted(thinking)
 		b.text.Write(t)
-		a.addThinking(t)
+		a.AddReasoning(t)
 	case "tool_use":
 		b.name = jsontext.Text(name)
 		if b.isReply = a.format != "" && b.name == a.format; b.isReply {
@@ -134,8 +112,8 @@ func (a *assembly) begin(index int, raw []byte) *block {
 		b.at = len(a.calls)
 		b.id = a.unique(jsontext.Text(id), b.at)
 		a.calls = append(a.calls, b)
-		if a.sink != nil {
-			a.sink(llm.Chunk{Tool: &llm.ToolDelta{Index: b.at, ID: b.id, Name: b.name}})
+		if a.Sink != nil {
+			a.Sink(llm.Chunk{Tool: &llm.ToolDelta{Index: b.at, ID: b.id, Name: b.name}})
 		}
 	}
 	return b
@@ -177,9 +155,9 @@ func (a *assembly) finish(b *block) {
 }
 
 func (a *assembly) find(index int) *block {
-	for i := len(a.blocks) - 1; i >= 0; i-- {
-		if a.blocks[i].index == index {
-			return a.blocks[i]
+	for _, b := range slices.Backward(a.blocks) {
+		if b.index == index {
+			return b
 		}
 	}
 	return nil
@@ -238,11 +216,11 @@ func finishOf(s string) llm.FinishReason {
 
 func (a *assembly) response(call *upstream.Call) (*llm.Response, error) {
 	resp := &llm.Response{ID: a.id, Model: a.model, Finish: finishOf(a.stop), Usage: a.usage.usage()}
-	if a.refusal != "" && a.text.Len() == 0 {
-		a.addText([]byte(a.refusal))
+	if a.refusal != "" && a.Text() == "" {
+		a.AddText([]byte(a.refusal))
 	}
 	m := &resp.Message
-	m.Role, m.Content, m.Reasoning = llm.RoleAssistant, a.text.String(), a.reasoning.String()
+	m.Role, m.Content, m.Reasoning = llm.RoleAssistant, a.Text(), a.Reasoning()
 	for _, c := range a.calls {
 		if c.name == "" {
 			return nil, call.Error(llm.ErrMalformed, "the reply has a tool call without a name")
@@ -452,10 +430,10 @@ func (a *assembly) delta(b *block, kind string, piece []byte) {
 	switch kind {
 	case "text_delta":
 		b.text.Write(piece)
-		a.addText(piece)
+		a.AddText(piece)
 	case "thinking_delta":
 		b.text.Write(piece)
-		a.addThinking(piece)
+		a.AddReasoning(piece)
 	case "input_json_delta":
 		a.addInput(b, piece)
 	case "signature_delta":

@@ -205,7 +205,9 @@ func messages(wire []wireMessage) []llm.Message {
 			m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: lastID, Name: w.FunctionCall.Name, Arguments: w.FunctionCall.text()})
 		}
 		if w.FunctionsStateID != "" {
-			m.Opaque, _ = json.Marshal(map[string]string{"functions_state_id": w.FunctionsStateID})
+			if state, err := json.Marshal(map[string]string{"functions_state_id": w.FunctionsStateID}); err == nil {
+				m.Opaque = state
+			}
 		}
 		out = append(out, m)
 	}

@@ -67,8 +67,8 @@ func TestOfficialClientReplies(t *testing.T) {
 
 func TestOfficialClientTools(t *testing.T) {
 	s := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{
-		{Contains: "weather", ToolResults: llmtest.N(0), Reply: llmtest.CallTool("search", map[string]any{"query": "${question}"})},
-		{Contains: "weather", ToolResults: llmtest.N(1), Reply: llmtest.Say("It rains.")},
+		{Contains: "weather", ToolResults: new(0), Reply: llmtest.CallTool("search", map[string]any{"query": "${question}"})},
+		{Contains: "weather", ToolResults: new(1), Reply: llmtest.Say("It rains.")},
 	}})
 	c := client(s)
 	p := params("weather today")

@@ -298,8 +298,8 @@ func (s suite) repeatedIDs(t *testing.T) {
 // toolResults sends what the model said back to it, with the tool's result.
 func (s suite) toolResults(t *testing.T) {
 	srv, m := s.start(t, Script{Rules: []Rule{
-		{ToolResults: N(0), Reply: CallTool("search", `{"query":"fox"}`)},
-		{ToolResults: N(1), Reply: Say("Found.")},
+		{ToolResults: new(0), Reply: CallTool("search", `{"query":"fox"}`)},
+		{ToolResults: new(1), Reply: Say("Found.")},
 	}})
 	req := ask("find the fox")
 	req.Tools = tools()
@@ -407,7 +407,7 @@ func (s suite) length(t *testing.T) {
 
 func (s suite) requestUnchanged(t *testing.T) {
 	_, m := s.start(t, Script{})
-	make := func() *llm.Request {
+	request := func() *llm.Request {
 		req := ask("hello")
 		req.Messages = append(req.Messages,
 			llm.Message{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{{ID: "a", Name: "search", Arguments: `{"query":"x"}`}}},
@@ -416,11 +416,11 @@ func (s suite) requestUnchanged(t *testing.T) {
 		req.Extra = map[string]any{"seed": 1}
 		return req
 	}
-	req := make()
+	req := request()
 	if _, err := m.Stream(t.Context(), req, func(llm.Chunk) {}); err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(req, make()) {
+	if !reflect.DeepEqual(req, request()) {
 		t.Errorf("the provider changed the request: %+v", req)
 	}
 }

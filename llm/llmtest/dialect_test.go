@@ -14,7 +14,7 @@ const anthropicPath = "/v1/messages"
 
 // one script for all dialects: a call of a tool, then an answer.
 var foxScript = Script{ChunkSize: 5, Rules: []Rule{
-	{ToolResults: N(0), Reply: &Reply{Text: "Looking.", ToolCalls: []ToolCall{{ID: "t1", Name: "search", Arguments: `{"query":"fox"}`}}}},
+	{ToolResults: new(0), Reply: &Reply{Text: "Looking.", ToolCalls: []ToolCall{{ID: "t1", Name: "search", Arguments: `{"query":"fox"}`}}}},
 	{Reply: Say("A fox is here.")},
 }}
 

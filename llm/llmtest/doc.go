@@ -12,7 +12,7 @@
 //
 //	srv := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{
 //		{Schema: "plan", Reply: llmtest.JSON(map[string]any{"steps": []string{"search"}})},
-//		{Role: "researcher", ToolResults: llmtest.N(0), Reply: llmtest.CallTool("web_search", `{"query":"x"}`)},
+//		{Role: "researcher", ToolResults: new(0), Reply: llmtest.CallTool("web_search", `{"query":"x"}`)},
 //		{Turn: 3, Fault: &llmtest.Fault{Kind: llmtest.RateLimit, RetryAfter: 2 * time.Second}},
 //		{Fault: &llmtest.Fault{Kind: llmtest.Cut, After: 2, Probability: 0.1}},
 //	}})

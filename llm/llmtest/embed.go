@@ -19,7 +19,7 @@ func (s *Server) embeddings(d embedder) http.Handler {
 		if p == nil {
 			return
 		}
-		defer s.finish(p, r.Context())
+		defer s.finish(r.Context(), p)
 		if s.wait(r.Context(), p.latency) != nil {
 			return
 		}

@@ -34,9 +34,9 @@ type Request struct {
 
 // Question is the last user message.
 func (q *Request) Question() string {
-	for i := len(q.Messages) - 1; i >= 0; i-- {
-		if q.Messages[i].Role == llm.RoleUser {
-			return q.Messages[i].Content
+	for _, m := range slices.Backward(q.Messages) {
+		if m.Role == llm.RoleUser {
+			return m.Content
 		}
 	}
 	return ""

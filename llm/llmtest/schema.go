@@ -71,14 +71,6 @@ func (n node) strings(key string) []string {
 	return l
 }
 
-func (n node) object(key string) node {
-	var o node
-	if n.has(key) && json.Unmarshal(n[key], &o) != nil {
-		return nil
-	}
-	return o
-}
-
 func (m *maker) make(schema json.RawMessage, at place) json.RawMessage {
 	var n node
 	if at.depth > deepest || json.Unmarshal(schema, &n) != nil {
@@ -337,7 +329,7 @@ func (m *maker) array(n node, at place) json.RawMessage {
 		size = min(max(least, size), len(prefix))
 	}
 	out := make([]json.RawMessage, 0, size)
-	for i := 0; i < size; i++ {
+	for i := range size {
 		schema := items
 		if i < len(prefix) {
 			schema = prefix[i]

@@ -106,9 +106,6 @@ func CallTool(name string, arguments any) *Reply {
 // Do replies with what f makes of the request.
 func Do(f func(*Request) *Reply) *Reply { return &Reply{Func: f} }
 
-// N points to n, for Rule.ToolResults.
-func N(n int) *int { return &n }
-
 // Mode is how a server treats a request field.
 type Mode string
 

@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 		Limits:  []Limit{{RPS: 20}, {At: 40 * time.Second, RPS: 5, Concurrency: 4}},
 		Rules: []Rule{
 			{Schema: "plan", Reply: JSON(map[string]any{"steps": []any{"search", "read"}})},
-			{Contains: "weather", ToolResults: N(0), Reply: CallTool("web_search", map[string]any{"query": "${question}"})},
+			{Contains: "weather", ToolResults: new(0), Reply: CallTool("web_search", map[string]any{"query": "${question}"})},
 			{Turn: 3, Fault: &Fault{Kind: RateLimit, RetryAfter: 2 * time.Second}},
 			{Fault: &Fault{Kind: Cut, After: 2, Probability: 0.1}},
 		},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -122,8 +123,7 @@ type plan struct {
 func (s *Server) receive(w http.ResponseWriter, r *http.Request, d dialect, parse func([]byte, *Request) error) *plan {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		var big *http.MaxBytesError
-		if errors.As(err, &big) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			(&refusal{status: 413, code: "request_too_large", message: "the request is larger than 64 MiB"}).write(w, d)
 		}
 		return nil
@@ -202,12 +202,7 @@ func (s *Server) known(model string) bool {
 	if len(s.script.Models) == 0 {
 		return model != ""
 	}
-	for _, m := range s.script.Models {
-		if m == model {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.script.Models, model)
 }
 
 // apply refuses the fields that the server doesn't take and drops those that
@@ -287,7 +282,7 @@ func (s *Server) match(p *plan, repeat int) {
 	}
 }
 
-func (s *Server) finish(p *plan, ctx context.Context) {
+func (s *Server) finish(ctx context.Context, p *plan) {
 	s.mu.Lock()
 	s.inFlight--
 	s.mu.Unlock()
@@ -305,7 +300,7 @@ func (s *Server) chat(d dialect) http.Handler {
 		if p == nil {
 			return
 		}
-		defer s.finish(p, r.Context())
+		defer s.finish(r.Context(), p)
 		var o *output
 		if p.refusal == nil {
 			o = makeOutput(p.req, p.reply)

@@ -13,6 +13,9 @@ import (
 	"dossier/run"
 )
 
+// usual is how many entries and events a small run has.
+const usual = 16
+
 // Create implements store.Runs.
 func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, events []run.PlacedEvent) error {
 	if r.ID == "" {
@@ -36,7 +39,11 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 		r.Updated = r.Created
 	}
 	r.Epoch, r.Owner, r.LeaseUntil, r.LastSeq = 0, "", time.Time{}, 0
-	j := &journal{n: s.created + 1, rec: r, keys: map[entryKey]struct{}{}, places: map[string]int64{}}
+	j := &journal{
+		n: s.created + 1, rec: r,
+		entries: make([]run.Entry, 0, len(entries)+usual), keys: map[entryKey]struct{}{},
+		events: make([]run.PlacedEvent, 0, len(events)+usual), places: map[string]int64{},
+	}
 	if err := j.check(entries, events); err != nil {
 		return fmt.Errorf("run %q: %w", r.ID, err)
 	}

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"crypto/rand"
 	"database/sql"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -12,17 +13,16 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/store"
 	"dossier/internal/store/sqlite"
 	"dossier/run"
 )
 
 // text returns n characters that hardly compress.
 func text(n int) string {
-	s := rand.Text()
-	for len(s) < n {
-		s += rand.Text()
-	}
-	return s[:n]
+	random := make([]byte, n)
+	_, _ = rand.Read(random) // never fails
+	return base64.RawURLEncoding.EncodeToString(random)[:n]
 }
 
 // stepBatch is what a typical step commits: its result and one event.
@@ -140,4 +140,60 @@ func BenchmarkCommitCrowd(b *testing.B) {
 		wg.Wait()
 	}
 	b.ReportMetric(float64(next*runs)/b.Elapsed().Seconds(), "commits/s")
+}
+
+// BenchmarkEventsTail reads the last events of a run that has 5,000, as a
+// client does that comes back.
+func BenchmarkEventsTail(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "dossier.db"), sqlite.Options{})
+	epoch := begin(b, s, "r")
+	value := json.RawMessage(`"` + text(600) + `"`)
+	const events = 5000
+	for i := range events {
+		if batch := stepBatch("r", epoch, i, value); i < events-1 {
+			s.Commit(batch, func(error) {})
+		} else if err := wait(s, batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if tail, err := s.Events(b.Context(), "r", events-10, 0); err != nil || len(tail) != 10 {
+			b.Fatal(len(tail), err)
+		}
+	}
+}
+
+// BenchmarkHistory reads all that a worker needs to go on with a run of 500 steps.
+func BenchmarkHistory(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "dossier.db"), sqlite.Options{})
+	epoch := begin(b, s, "r")
+	value := json.RawMessage(`"` + text(600) + `"`)
+	for i := range 500 {
+		if err := wait(s, stepBatch("r", epoch, i, value)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if h, err := s.History(b.Context(), "r"); err != nil || len(h.Entries) != 500 {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOpen opens a store that is there, reads the list of runs and closes it.
+func BenchmarkOpen(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "dossier.db")
+	begin(b, open(b, path, sqlite.Options{}), "r")
+	for b.Loop() {
+		s, err := sqlite.Open(path, sqlite.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.List(b.Context(), store.Filter{}); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -46,6 +46,18 @@ func (c *conn) close() error {
 	return errors.Join(err, c.c.Close())
 }
 
+// readOnly says whether SQLite could open the file only for reading.
+func (c *conn) readOnly() bool {
+	x, ok := c.c.(interface {
+		IsReadOnly(schema string) (bool, error)
+	})
+	if !ok {
+		return false
+	}
+	only, err := x.IsReadOnly("main")
+	return err == nil && only
+}
+
 // script runs statements that are not worth preparing.
 func (c *conn) script(text string) error {
 	x, ok := c.c.(driver.ExecerContext)
@@ -164,15 +176,34 @@ func (c columns) Scan(dst ...any) error {
 				*d = v
 				continue
 			}
+		case *float64:
+			if v, ok := src.(float64); ok {
+				*d = v
+				continue
+			}
 		default:
-			if v, ok := src.(string); ok {
-				if p := reflect.ValueOf(d).Elem(); p.Kind() == reflect.String {
-					p.SetString(v)
-					continue
-				}
+			if assign(reflect.ValueOf(d).Elem(), src) {
+				continue
 			}
 		}
 		return fmt.Errorf("column %d is a %T and goes into a %T", i, src, dst[i])
 	}
 	return nil
+}
+
+// assign sets dst, of a type made of string or int, and says whether it could.
+func assign(dst reflect.Value, src driver.Value) bool {
+	switch v := src.(type) {
+	case string:
+		if dst.Kind() == reflect.String {
+			dst.SetString(v)
+			return true
+		}
+	case int64:
+		if dst.CanInt() && !dst.OverflowInt(v) {
+			dst.SetInt(v)
+			return true
+		}
+	}
+	return false
 }

@@ -16,12 +16,16 @@ import (
 
 // Acquire implements run.Journal. The history is read after the lease is
 // taken, by a reader, so that a long one does not hold up other runs' commits.
+// A run that has none yet is read with the lease: that is cheaper than a
+// reader's snapshot.
 func (s *Store) Acquire(ctx context.Context, id, owner string, ttl time.Duration) (*run.History, error) {
 	if owner == "" {
 		return nil, fmt.Errorf("run %q: a lease needs an owner", id)
 	}
 	var epoch int64
+	var fresh *run.History
 	err := s.writer.do(ctx, 0, func(tx *tx) error {
+		fresh = nil
 		r, err := tx.find(id)
 		switch {
 		case err != nil:
@@ -32,11 +36,20 @@ func (s *Store) Acquire(ctx context.Context, id, owner string, ttl time.Duration
 			return fmt.Errorf("run %q: %w", id, run.ErrLeased)
 		}
 		epoch = r.epoch + 1
-		return tx.exec("UPDATE runs SET epoch = ?, owner = ?, lease_until = ?, status = ?, updated = ? WHERE n = ?",
+		err = tx.exec("UPDATE runs SET epoch = ?, owner = ?, lease_until = ?, status = ?, updated = ? WHERE n = ?",
 			epoch, owner, moment(tx.now.Add(ttl)), string(run.Running), moment(tx.now), r.n)
+		if err != nil || r.lastOrd > 0 || r.lastSeq > 0 || r.lastSignal > 0 {
+			return err
+		}
+		fresh = &run.History{Places: map[string]int64{}}
+		_, fresh.Record, err = record(ctx, tx.w.conn, id)
+		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case fresh != nil:
+		return fresh, nil
 	}
 	h, err := s.History(ctx, id)
 	if err == nil && h.Record.Epoch != epoch {

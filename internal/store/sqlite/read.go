@@ -186,11 +186,11 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 		if h.Entries, err = entries(ctx, q, "run = ?", n); err != nil {
 			return err
 		}
-		err = q.query(ctx, "SELECT place, seq FROM events WHERE run = ?", []any{n}, func(row scanner) error {
+		// The k-th event has sequence k, and the index alone knows the order.
+		err = q.query(ctx, "SELECT key FROM log WHERE run = ? AND kind = 'event' ORDER BY id", []any{n}, func(row scanner) error {
 			var place string
-			var seq int64
-			err := row.Scan(&place, &seq)
-			h.Places[place] = seq
+			err := row.Scan(&place)
+			h.Places[place] = int64(len(h.Places)) + 1
 			return err
 		})
 		if err != nil {
@@ -282,12 +282,14 @@ func (s *Store) Events(ctx context.Context, id string, after int64, limit int) (
 	if limit <= 0 {
 		limit = -1
 	}
+	after = max(after, 0)
 	var list []run.PlacedEvent
 	known := false
 	// The run is in the result even where no event is, so that one query does.
-	err := s.each(ctx, `SELECT coalesce(s.id, ''), e.seq, e.place, e.kind, e.agent, e.time, e.data
-		FROM runs r LEFT JOIN sessions s ON s.n = r.session LEFT JOIN events e ON e.run = r.n AND e.seq > ?
-		WHERE r.id = ? ORDER BY e.seq LIMIT ?`, []any{after, id, limit}, func(row scanner) error {
+	err := s.each(ctx, `SELECT coalesce(s.id, ''), e.seq, e.key, e.event, e.agent, e.time, e.value
+		FROM runs r LEFT JOIN sessions s ON s.n = r.session LEFT JOIN log e ON e.id IN (
+			SELECT id FROM log WHERE run = r.n AND kind = 'event' ORDER BY id LIMIT ? OFFSET ?)
+		WHERE r.id = ? ORDER BY e.id`, []any{limit, after, id}, func(row scanner) error {
 		known = true
 		var seq, at sql.NullInt64
 		var place, kind, agent sql.NullString

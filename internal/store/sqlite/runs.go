@@ -23,6 +23,8 @@ type held struct {
 	until   time.Time
 	lastSeq int64
 	lastOrd int64
+	// lastSignal is the number of the last signal.
+	lastSignal int64
 }
 
 func (h *held) leased(now time.Time) bool { return h.owner != "" && now.Before(h.until) }
@@ -30,8 +32,8 @@ func (h *held) leased(now time.Time) bool { return h.owner != "" && now.Before(h
 // find reads a run inside the transaction.
 func (t *tx) find(id string) (*held, error) {
 	h := new(held)
-	err := t.row("SELECT n, session, status, epoch, owner, lease_until, last_seq, last_ord FROM runs WHERE id = ?", []any{id},
-		&h.n, &h.session, &h.status, &h.epoch, &h.owner, timeAt{&h.until}, &h.lastSeq, &h.lastOrd)
+	err := t.row("SELECT n, session, status, epoch, owner, lease_until, last_seq, last_ord, last_signal FROM runs WHERE id = ?", []any{id},
+		&h.n, &h.session, &h.status, &h.epoch, &h.owner, timeAt{&h.until}, &h.lastSeq, &h.lastOrd, &h.lastSignal)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, unknown(id)
 	}

@@ -118,7 +118,7 @@ func (w *writer) loop() {
 			w.commit(group, results)
 			for i, j := range group {
 				j.done(results[i])
-				w.backlog += 2 + int64(j.size)/2048
+				w.backlog += 2 + int64(j.size)/4096
 			}
 			clear(group)
 			w.carryOver()
@@ -166,7 +166,7 @@ func (w *writer) transact(group []job, results []error, apart bool) (err error) 
 			}
 		}
 		results[i] = j.do(tx)
-		if primary, _ := code(results[i]); primary != 0 {
+		if code(results[i]) != 0 {
 			if !apart || !violated(results[i]) {
 				return results[i]
 			}
@@ -186,8 +186,8 @@ func (w *writer) transact(group []job, results []error, apart bool) (err error) 
 // The log is carried over into the file when it has checkpointPages, and cut
 // off when readers have made it grow beyond truncatePages.
 const (
-	checkpointPages = 1000
-	truncatePages   = 16_000
+	checkpointPages = 500
+	truncatePages   = 8000
 )
 
 // carryOver moves the write-ahead log into the file. It runs after the

@@ -135,7 +135,7 @@ const bareShare = 0.02
 // accents takes the accents off Latin letters, as people do who type in haste.
 var accents = func() *strings.Replacer {
 	var pairs []string
-	for _, row := range strings.Fields("aáàâäãåăąāạảấầẩẫậắằẳẵặ cçćčĉ dďđð eéèêëěęēėẹẻẽếềểễệ gğģ iíìîïīįıịỉĩ kķ lłľĺļ nñńňņ " +
+	for row := range strings.FieldsSeq("aáàâäãåăąāạảấầẩẫậắằẳẵặ cçćčĉ dďđð eéèêëěęēėẹẻẽếềểễệ gğģ iíìîïīįıịỉĩ kķ lłľĺļ nñńňņ " +
 		"oóòôöõøőōọỏốồổỗộớờởỡợơ rřŕ sśšşș tťţț uúùûüůűūųụủũứừửữựư yýÿỳỷỹỵ zźžż") {
 		letters := []rune(row)
 		for _, r := range letters[1:] {

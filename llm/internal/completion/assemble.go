@@ -3,28 +3,28 @@ package completion
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
 	"dossier/llm"
 	"dossier/llm/internal/jsontext"
+	"dossier/llm/internal/upstream"
 )
 
-// assembly puts a reply together. The pieces that it hands to the sink share
-// the memory of the whole: a strings.Builder only appends, so what was handed
-// out never changes.
+// assembly puts a reply together.
 type assembly struct {
-	sink            func(llm.Chunk)
-	text, reasoning strings.Builder
-	refused         bool
-	calls           []*call
-	details         [][]byte
-	id, model       string
-	state           string // functions_state_id
-	finish          string
-	choices         bool // any choice was seen
-	usage           llm.Usage
-	scratch         []byte
+	upstream.Transcript
+
+	refused   bool
+	calls     []*call
+	details   [][]byte
+	id, model string
+	state     string // functions_state_id
+	finish    string
+	choices   bool // any choice was seen
+	usage     llm.Usage
+	scratch   []byte
 }
 
 // call is a tool call that arrives in pieces.
@@ -47,34 +47,12 @@ func (a *assembly) unquoted(in []byte) []byte {
 	return a.scratch
 }
 
-func (a *assembly) addText(piece []byte) {
-	if len(piece) == 0 {
-		return
-	}
-	n := a.text.Len()
-	a.text.Write(piece)
-	if a.sink != nil {
-		a.sink(llm.Chunk{Text: a.text.String()[n:]})
-	}
-}
-
-func (a *assembly) addReasoning(piece []byte) {
-	if len(piece) == 0 {
-		return
-	}
-	n := a.reasoning.Len()
-	a.reasoning.Write(piece)
-	if a.sink != nil {
-		a.sink(llm.Chunk{Reasoning: a.reasoning.String()[n:]})
-	}
-}
-
 func (a *assembly) addArguments(at int, piece []byte) {
 	c := a.calls[at]
 	n := c.args.Len()
 	c.args.Write(piece)
-	if a.sink != nil && c.name != "" && len(piece) > 0 {
-		a.sink(llm.Chunk{Tool: &llm.ToolDelta{Index: at, Arguments: c.args.String()[n:]}})
+	if a.Sink != nil && c.name != "" && len(piece) > 0 {
+		a.Sink(llm.Chunk{Tool: &llm.ToolDelta{Index: at, Arguments: c.args.String()[n:]}})
 	}
 }
 
@@ -100,19 +78,19 @@ func (a *assembly) add(c *chunk) {
 		a.details = append(a.details, bytes.Clone(d.details))
 	}
 	if len(d.reasoning) > 2 && d.reasoning[0] == '"' {
-		a.addReasoning(a.unquoted(d.reasoning[1 : len(d.reasoning)-1]))
+		a.AddReasoning(a.unquoted(d.reasoning[1 : len(d.reasoning)-1]))
 	}
 	switch {
 	case len(d.content) > 2 && d.content[0] == '"':
-		a.addText(a.unquoted(d.content[1 : len(d.content)-1]))
+		a.AddText(a.unquoted(d.content[1 : len(d.content)-1]))
 	case len(d.content) > 0 && d.content[0] == '[':
 		text, thinking := parts(d.content)
-		a.addReasoning(thinking)
-		a.addText(text)
+		a.AddReasoning(thinking)
+		a.AddText(text)
 	}
 	if len(d.refuse) > 2 {
 		a.refused = true
-		a.addText([]byte(jsontext.Text(d.refuse)))
+		a.AddText([]byte(jsontext.Text(d.refuse)))
 	}
 	for i := range d.calls {
 		piece := &d.calls[i]
@@ -151,8 +129,8 @@ func (a *assembly) addCall(at int, d *callDelta) {
 		}
 		c.id = a.unique(c.theirs, at)
 		c.args.WriteString(args)
-		if a.sink != nil {
-			a.sink(llm.Chunk{Tool: &llm.ToolDelta{Index: at, ID: c.id, Name: c.name, Arguments: c.args.String()}})
+		if a.Sink != nil {
+			a.Sink(llm.Chunk{Tool: &llm.ToolDelta{Index: at, ID: c.id, Name: c.name, Arguments: c.args.String()}})
 		}
 		return
 	}
@@ -168,20 +146,21 @@ func (a *assembly) find(d *callDelta) int {
 		id = jsontext.Text(d.id)
 	}
 	at := -1
-	if d.indexed {
-		for i := len(a.calls) - 1; i >= 0; i-- {
-			if a.calls[i].indexed && a.calls[i].index == d.index {
+	switch {
+	case d.indexed:
+		for i, c := range slices.Backward(a.calls) {
+			if c.indexed && c.index == d.index {
 				at = i
 				break
 			}
 		}
-	} else if id != "" {
+	case id != "":
 		for i, c := range a.calls {
 			if c.theirs == id {
 				at = i
 			}
 		}
-	} else {
+	default:
 		at = len(a.calls) - 1
 	}
 	if at < 0 {
@@ -253,7 +232,7 @@ func finishOf(s string) llm.FinishReason {
 func (a *assembly) response() (*llm.Response, bool) {
 	resp := &llm.Response{ID: a.id, Model: a.model, Finish: finishOf(a.finish), Usage: a.usage}
 	m := &resp.Message
-	m.Role, m.Content, m.Reasoning = llm.RoleAssistant, a.text.String(), a.reasoning.String()
+	m.Role, m.Content, m.Reasoning = llm.RoleAssistant, a.Text(), a.Reasoning()
 	if len(a.calls) > 0 {
 		m.ToolCalls = make([]llm.ToolCall, len(a.calls))
 		for i, c := range a.calls {

@@ -24,7 +24,7 @@ func Read(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error) {
 	if c.failure != nil {
 		return nil, call.Failure(0, body)
 	}
-	a := assembly{sink: sink}
+	a := assembly{Transcript: upstream.Transcript{Sink: sink}}
 	a.add(&c)
 	return finished(call, &a)
 }
@@ -52,7 +52,7 @@ func ReadStream(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error
 	case '{', '<', '[':
 		return Read(call, sink)
 	}
-	a := assembly{sink: sink}
+	a := assembly{Transcript: upstream.Transcript{Sink: sink}}
 	var c chunk
 	var t form
 	for {
@@ -68,9 +68,9 @@ func ReadStream(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error
 		if in, ok := t.Match(data); ok {
 			switch t.kind {
 			case formText:
-				a.addText(a.unquoted(in))
+				a.AddText(a.unquoted(in))
 			case formReasoning:
-				a.addReasoning(a.unquoted(in))
+				a.AddReasoning(a.unquoted(in))
 			case formArguments:
 				a.addArguments(t.call, a.unquoted(in))
 			}

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,14 +97,15 @@ func (t *Target) With(name, value string, secrets ...string) *Target {
 	r.Header = r.Header.Clone()
 	r.Header.Set(name, value)
 	n.request = &r
-	n.secrets = append(secrets, t.secrets...)
+	n.secrets = slices.Concat(secrets, t.secrets)
 	return &n
 }
 
 // Endpoint is the host that the target is on.
 func (t *Target) Endpoint() string { return t.request.URL.Host }
 
-var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
+// A body is held as long as its call, so it begins small.
+var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 1<<10); return &b }}
 
 // Body returns an empty buffer to append a request to; Do takes it over.
 func Body() *[]byte { return bodies.Get().(*[]byte) }
@@ -285,8 +287,7 @@ func (c *Call) failure(err error) error {
 		return c.Error(llm.ErrTimeout, "no answer within "+c.target.limits.Timeout.String())
 	}
 	// url.Error repeats the whole URL, which may carry a key.
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
 	kind := llm.ErrUnreachable
@@ -296,8 +297,7 @@ func (c *Call) failure(err error) error {
 		kind = llm.ErrTimeout
 	}
 	message := err.Error()
-	var unknown x509.UnknownAuthorityError
-	if errors.As(err, &unknown) {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		message += "; if this authority is to be trusted, configure its certificate as CA file"
 	}
 	return c.Error(kind, message)

@@ -273,10 +273,8 @@ func unsupported(s said) string {
 	if i := strings.IndexAny(name, ".["); i >= 0 {
 		name = name[:i]
 	}
-	found := ""
-	if slices.Contains(fields, name) || slices.Contains(words, name) {
-		found = name
-	} else {
+	found := name
+	if !slices.Contains(fields, name) && !slices.Contains(words, name) {
 		found = firstField(s.text)
 	}
 	switch found {
@@ -342,7 +340,7 @@ func retryAfter(h http.Header, body string, now time.Time) time.Duration {
 	}
 	// Of the budgets that are used up, the one that is refilled last; when none
 	// is known to be used up, the one that is refilled first.
-	var spent, any time.Duration
+	var spent, first time.Duration
 	for _, name := range []string{"Requests", "Tokens", ""} {
 		for _, prefix := range []string{"X-Ratelimit-", "Anthropic-Ratelimit-"} {
 			reset, remaining := prefix+"Reset", prefix+"Remaining"
@@ -359,15 +357,15 @@ func retryAfter(h http.Header, body string, now time.Time) time.Duration {
 			if h.Get(remaining) == "0" {
 				spent = max(spent, d)
 			}
-			if any == 0 || d < any {
-				any = d
+			if first == 0 || d < first {
+				first = d
 			}
 		}
 	}
 	if spent > 0 {
 		return bounded(spent)
 	}
-	return bounded(any)
+	return bounded(first)
 }
 
 // resetTime reads "6m0s", "20ms", seconds, a Unix time in seconds or

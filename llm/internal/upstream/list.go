@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"dossier/llm"
 )
@@ -151,7 +152,7 @@ func parseModels(raw []byte) ([]string, error) {
 	}
 	var list []item
 	if json.Unmarshal(raw, &w) == nil && (w.Data != nil || w.Models != nil) {
-		list = append(w.Data, w.Models...)
+		list = slices.Concat(w.Data, w.Models)
 	} else if json.Unmarshal(raw, &list) != nil {
 		return nil, errors.New("the reply is not a list of models; check the base URL")
 	}

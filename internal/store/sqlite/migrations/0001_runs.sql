@@ -61,7 +61,8 @@ CREATE TABLE log (
   value ANY               -- of an entry; the data of an event
 ) STRICT;
 CREATE UNIQUE INDEX log_key ON log(run, key, kind);
-CREATE UNIQUE INDEX log_seq ON log(run, seq) WHERE kind = 'event';
+-- There is no index on (run, seq): the fence keeps sequences gap-free, so the
+-- event with sequence k is the k-th of its run by id, which log_key tells.
 CREATE INDEX log_message ON log(run, seq) WHERE kind = 'event' AND event = 'message';
 
 CREATE VIEW entries AS

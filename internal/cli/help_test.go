@@ -1,0 +1,39 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestHelp holds the help of every command to its golden text.
+func TestHelp(t *testing.T) {
+	for _, command := range []string{
+		"", "ask", "chat", "runs", "runs list", "runs show", "runs watch", "runs answer", "runs pause", "runs resume", "runs cancel",
+		"runs finish", "runs steer", "runs fork", "runs replay", "runs export", "runs rm", "models", "models show", "models list",
+		"models test", "config", "config show", "config explain", "config init", "config path", "completion", "version",
+	} {
+		d := newDesk(t)
+		if code := d.run(t, append(strings.Fields(command), "--help")...); code != 0 || d.err.String() != "" {
+			t.Errorf("%s --help: exit code %d, %s", command, code, d.err)
+		}
+		name := filepath.Join("testdata", "help", strings.ReplaceAll("dossier "+command, " ", "_")+".txt")
+		name = strings.ReplaceAll(name, "dossier_.txt", "dossier.txt")
+		if os.Getenv("UPDATE") != "" {
+			if err := os.WriteFile(name, []byte(d.out.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.out.String() != string(want) {
+			t.Errorf("%s --help differs from %s (UPDATE=1 rewrites it):\n%s", command, name, d.out)
+		}
+		if command != "" && !strings.Contains(d.out.String(), "Examples:\n  ") {
+			t.Errorf("%s --help has no example", command)
+		}
+	}
+}

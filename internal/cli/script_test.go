@@ -1,0 +1,181 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"dossier/internal/cli"
+	"dossier/llm/llmtest"
+)
+
+// secret is the key that must not appear anywhere.
+const secret = "sk-test-4f1e9b7c2a8d6e3f5a0b"
+
+// TestMain makes the test binary the program itself for the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"dossier": func() {
+		interrupts := make(chan os.Signal, 4)
+		signal.Notify(interrupts, os.Interrupt)
+		os.Exit(cli.Main(cli.Process{
+			Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+			Terminal: func(any) (int, bool) { return 0, false }, Interrupts: interrupts, Terminate: context.Background(),
+		}))
+	}})
+}
+
+// gate holds the model's replies back until the script lets them go.
+type gate struct {
+	called chan struct{}
+	mu     sync.Mutex
+	shut   chan struct{} // closed to let all go that wait now
+}
+
+func (g *gate) wait() {
+	g.mu.Lock()
+	shut := g.shut
+	g.mu.Unlock()
+	g.called <- struct{}{}
+	<-shut
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.shut)
+	g.shut = make(chan struct{})
+}
+
+type gateKey struct{}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE") != "",
+		Setup: func(env *testscript.Env) error {
+			g := &gate{called: make(chan struct{}, 16), shut: make(chan struct{})}
+			srv := llmtest.New(llmtest.Script{Models: []string{"gpt-4o-mini", "text-embedding-3-small", "other"}, Rules: []llmtest.Rule{
+				{Contains: "escapes", Reply: llmtest.JSON(map[string]any{
+					"reasoning": "none", "answer": "red \x1b[31malert\x1b]0;title\x07 \u202etxt\u202c end", "key_points": []string{"one\x1b[2J"},
+				})},
+				{Contains: "gated", Reply: llmtest.Do(func(*llmtest.Request) *llmtest.Reply {
+					g.wait()
+					return llmtest.JSON(map[string]any{"reasoning": "none", "answer": "the gate is open", "key_points": []string{}})
+				})},
+			}})
+			h := httptest.NewServer(srv)
+			env.Defer(h.Close)
+			env.Defer(srv.Close)
+			env.Defer(g.open)
+			env.Values[gateKey{}] = g
+			env.Setenv("LLM", h.URL+"/v1")
+			env.Setenv("SECRET", secret)
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("DATA", filepath.Join(env.WorkDir, "home", ".local", "share", "dossier"))
+			env.Setenv("LANG", "en_US.UTF-8")
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id,
+		},
+	})
+}
+
+// exits CODE COMMAND... runs a command that has to end with the code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = e.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// model connects the scripted model.
+func model(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Setenv("OPENAI_BASE_URL", ts.Getenv("LLM"))
+	ts.Setenv("OPENAI_API_KEY", secret)
+}
+
+// called waits until the model was asked something gated; release lets it answer.
+func called(ts *testscript.TestScript, _ bool, _ []string) {
+	select {
+	case <-ts.Value(gateKey{}).(*gate).called:
+	case <-time.After(stuck):
+		ts.Fatalf("the model was not called")
+	}
+}
+
+func release(ts *testscript.TestScript, _ bool, _ []string) { ts.Value(gateKey{}).(*gate).open() }
+
+// stuck is when a script gives up.
+const stuck = 30 * time.Second
+
+// ndjson FILE checks that each line is a JSON object.
+func ndjson(ts *testscript.TestScript, _ bool, args []string) {
+	lines := strings.Split(strings.TrimSuffix(ts.ReadFile(args[0]), "\n"), "\n")
+	for i, line := range lines {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			ts.Fatalf("line %d of %s: %v: %q", i+1, args[0], err, line)
+		}
+	}
+}
+
+// clean checks that the key is in no file below the work directory and in
+// neither output of the last command.
+func clean(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, name := range []string{"stdout", "stderr"} {
+		if strings.Contains(ts.ReadFile(name), secret) {
+			ts.Fatalf("the key is in %s", name)
+		}
+	}
+	ts.Check(filepath.WalkDir(ts.Getenv("WORK"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !d.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if bytes.Contains(raw, []byte(secret)) {
+			ts.Fatalf("the key is in %s", path)
+		}
+		return err
+	}))
+}
+
+// big FILE BYTES writes a long question.
+func big(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat([]byte("why so long? "), n/13+1)[:n], 0o600))
+}
+
+// bytes FILE GO-STRING writes any bytes.
+func writeBytes(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// id NAME keeps the first word of the last output, which is a run's id.
+func id(ts *testscript.TestScript, _ bool, args []string) {
+	word, _, _ := strings.Cut(ts.ReadFile("stdout"), " ")
+	ts.Setenv(args[0], word)
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"dossier/event"
+	"dossier/lang"
+	"dossier/run"
+)
+
+// screen is a terminal on which both the answer and the board appear.
+func screen(live bool, events ...event.Data) string {
+	var b strings.Builder
+	v := &textView{out: &b, live: live, board: lines{&b}, lang: lang.English}
+	for i, d := range events {
+		v.show(event.Event{Run: "r1", Time: time.Unix(int64(i), 0), Data: d})
+	}
+	v.close()
+	return b.String()
+}
+
+func TestTextView(t *testing.T) {
+	running := event.RunStatus{Status: string(run.Running)}
+	done := event.RunStatus{Status: string(run.Done)}
+	for name, tc := range map[string]struct {
+		live   bool
+		events []event.Data
+		want   string
+	}{
+		"in a pipe the whole text comes at once": {
+			false, []event.Data{running, event.AnswerDelta{Text: "one "}, event.AnswerDelta{Text: "two"}, event.Message{Role: "assistant", Text: "one two"}, done},
+			"run r1\none two\ndone · 4s\n",
+		},
+		"on a terminal it is written once": {
+			true, []event.Data{running, event.AnswerDelta{Text: "one "}, event.AnswerDelta{Text: "two"}, event.Message{Role: "assistant", Text: "one two\n"}, done},
+			"run r1\none two\ndone · 4s\n",
+		},
+		"news that come late do not tear it": {
+			true, []event.Data{event.AnswerDelta{Text: "one "}, running, event.AnswerDelta{Text: "two"}, event.Message{Role: "assistant", Text: "one two"}, done},
+			"one two\ndone · 4s\n",
+		},
+		"what was void is written again": {
+			true, []event.Data{event.AnswerDelta{Text: "on"}, event.AnswerDelta{Reset: true}, event.AnswerDelta{Text: "two"}, event.Message{Role: "assistant", Text: "two"}},
+			"on\ntwo\n",
+		},
+		"pieces were missed": {
+			true, []event.Data{event.AnswerDelta{Text: "one "}, event.Message{Role: "assistant", Text: "one two"}},
+			"one \none two\n",
+		},
+		"an escape in two pieces": {
+			true, []event.Data{event.AnswerDelta{Text: "a\x1b"}, event.AnswerDelta{Text: "[31mb"}, event.Message{Role: "assistant", Text: "a\x1b[31mb"}},
+			"ab\n",
+		},
+		"cancelled while writing": {
+			true, []event.Data{event.AnswerDelta{Text: "one"}, event.RunStatus{Status: string(run.Cancelled)}},
+			"one\nThe run was cancelled. What was found until then is kept.\n",
+		},
+		"key points and the label of an extract": {
+			false, []event.Data{event.Message{Role: "assistant", Text: "x", KeyPoints: []string{"a\nb", "c\x1b[2J"}, Extractive: true}},
+			"x\n\nKey points:\n- a b\n- c\n\nMade without a language model: quotations from the sources, nothing added.\n",
+		},
+		"a budget": {
+			false, []event.Data{
+				event.BudgetWarning{What: "tokens", Limit: 100, Spent: 80}, event.BudgetWarning{What: "cost", Limit: 0.5, Spent: 0.6, Hit: true},
+			},
+			"80% of the budget is used (80 tokens of 100 tokens).\nThe budget is used up: $0.6 of $0.5. The answer rests on what was found so far.\n",
+		},
+		"research": {
+			false, []event.Data{
+				event.SearchStarted{Query: "heat\x1b]0;x\x07 pumps"}, event.SearchResults{Query: "q", Error: "blocked"},
+				event.SourceRead{Number: 1, URL: "https://example.org/\x1b[1m"}, event.AgentStarted{Name: "a", Task: "look\nup"},
+			},
+			"searches: heat pumps\nsearch failed: blocked\nread [1] https://example.org/\nagent a: look up\n",
+		},
+	} {
+		if got := screen(tc.live, tc.events...); got != tc.want {
+			t.Errorf("%s:\ngot  %q\nwant %q", name, got, tc.want)
+		}
+	}
+}

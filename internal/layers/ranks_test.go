@@ -1,0 +1,35 @@
+package layers
+
+// ranks is the picture of ARCHITECTURE.md: a package imports only packages of a
+// lower rank. Paths are below the module's; "/*" stands for the packages one
+// folder down. A package that is not listed belongs to the nearest listed one
+// above it, its port, and is an adapter of it: it imports the port, the port's
+// own internal packages and what lies below the port, never a sibling.
+var ranks = map[string]int{
+	"cmd/*":             12,
+	"bench/*":           12,
+	"internal/killtest": 12,
+	"internal/gotest":   12,
+
+	"internal/cli":    11,
+	"internal/server": 10,
+	root:              9,
+	"internal/store":  8,
+	"internal/config": 7,
+	"mode/*":          6,
+	"mode":            5,
+	"prompt":          2,
+	"run":             1,
+	"llm":             1,
+
+	"event":            0,
+	"lang":             0,
+	"egress":           0,
+	"llm/jsonrepair":   0,
+	"internal/logs":    0,
+	"internal/term":    0,
+	"internal/datadir": 0,
+}
+
+// root is the module's own package.
+const root = "."

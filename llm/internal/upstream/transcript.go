@@ -1,0 +1,45 @@
+package upstream
+
+import (
+	"strings"
+
+	"dossier/llm"
+)
+
+// Transcript is the text and the reasoning of a reply while they grow. Each
+// piece goes to Sink as it comes, as a part of the whole, without being copied.
+type Transcript struct {
+	Sink func(llm.Chunk) // nil when nobody listens
+
+	text, reasoning strings.Builder
+}
+
+// AddText appends a piece of the text.
+func (t *Transcript) AddText(piece []byte) {
+	if len(piece) == 0 {
+		return
+	}
+	n := t.text.Len()
+	t.text.Write(piece)
+	if t.Sink != nil {
+		t.Sink(llm.Chunk{Text: t.text.String()[n:]})
+	}
+}
+
+// AddReasoning appends a piece of the reasoning.
+func (t *Transcript) AddReasoning(piece []byte) {
+	if len(piece) == 0 {
+		return
+	}
+	n := t.reasoning.Len()
+	t.reasoning.Write(piece)
+	if t.Sink != nil {
+		t.Sink(llm.Chunk{Reasoning: t.reasoning.String()[n:]})
+	}
+}
+
+// Text so far.
+func (t *Transcript) Text() string { return t.text.String() }
+
+// Reasoning so far.
+func (t *Transcript) Reasoning() string { return t.reasoning.String() }

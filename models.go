@@ -1,0 +1,82 @@
+package dossier
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"dossier/egress"
+	"dossier/internal/config"
+	"dossier/llm"
+)
+
+// Trial is how a model answered one small call.
+type Trial struct {
+	Role  string
+	Model string
+	// Reply is what the model said; empty for an embedding.
+	Reply string
+	Took  time.Duration
+	Usage llm.Usage
+}
+
+// TryModel makes one small call with the model of a role. It needs no data
+// directory.
+func TryModel(ctx context.Context, o Options, role string) (Trial, error) {
+	cfg, err := config.Load(config.Sources{Env: o.Env, File: o.ConfigFile, Flags: o.Set})
+	if err != nil {
+		return Trial{}, err
+	}
+	models, err := connect(cfg, &llm.MemoryProbes{})
+	if err != nil {
+		return Trial{}, err
+	}
+	client := models.For(llm.RoleName(role))
+	t := Trial{Role: role, Model: client.Setting().Name}
+	began := time.Now()
+	if llm.RoleName(role) == llm.ForEmbeddings {
+		made, err := client.Embed(ctx, "", []string{"hello"})
+		if err != nil {
+			return t, err
+		}
+		t.Took, t.Usage = time.Since(began), made.Usage
+		return t, nil
+	}
+	made, err := client.Stream(ctx, &llm.Request{
+		Messages:  []llm.Message{{Role: llm.RoleUser, Content: "Reply with one short sentence."}},
+		MaxTokens: 64,
+	}, nil)
+	if err != nil {
+		return t, err
+	}
+	t.Took, t.Reply, t.Usage = time.Since(began), made.Message.Content, made.Usage
+	return t, nil
+}
+
+// ListModels asks the endpoint of a role which models it serves.
+func ListModels(ctx context.Context, o Options, role string) ([]string, error) {
+	cfg, err := config.Load(config.Sources{Env: o.Env, File: o.ConfigFile, Flags: o.Set})
+	if err != nil {
+		return nil, err
+	}
+	m := cfg.Model(config.Role(role))
+	if missing := m.Missing(); missing != "" && m.Model != "" { // the name of a model is what is asked for here
+		return nil, fmt.Errorf("role %s: %w: %s", role, llm.ErrNotConfigured, missing)
+	}
+	c := &connector{cfg: cfg, clients: make(map[egress.PlainConfig]*http.Client)}
+	model, _, err := c.provider(m)
+	if err != nil {
+		return nil, err
+	}
+	lister, ok := model.(interface {
+		Models(ctx context.Context) ([]string, error)
+	})
+	if !ok {
+		return nil, fmt.Errorf("provider %s can't list its models", m.Provider)
+	}
+	names, err := lister.Models(ctx)
+	slices.Sort(names)
+	return names, err
+}
