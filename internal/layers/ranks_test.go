@@ -21,6 +21,7 @@ var ranks = map[string]int{
 	"prompt":          2,
 	"run":             1,
 	"llm":             1,
+	"index":           1,
 
 	"event":            0,
 	"lang":             0,
