@@ -29,8 +29,9 @@ lint: fmt-check tidy-check vet ## what `make test` checks before the tests, and 
 	$(TOOL) golangci-lint run $(PKG)
 	@$(MAKE) --no-print-directory vuln
 
-bench: ## measure the kernel beside a bare net/http loop
+bench: ## measure the kernel beside a bare net/http loop, the index beside FTS5 and bare BM25
 	go run ./bench/kernel
+	go run ./bench/retrieval
 
 eval: ## measure quality over the evaluation sets and write bench/results
 	go run ./bench/eval

@@ -111,5 +111,5 @@ func functional(surface []byte, k kind, in uint32) bool {
 	if k == latin {
 		return votes()[string(surface)]&in != 0
 	}
-	return (k == cyrillic || k == gram) && otherFunctionWords()[string(surface)]
+	return (k == cyrillic || k == gram || k == character) && otherFunctionWords()[string(surface)]
 }

@@ -11,6 +11,7 @@ import (
 type word struct {
 	names []string // its terms: one, or one for each language that stems it in its own way
 	span  Span
+	kind  kind
 	ask   bool // it says how something is asked, not what about
 }
 
@@ -18,6 +19,9 @@ type word struct {
 func (w *word) weight() float32 {
 	if w.ask {
 		return askWeight
+	}
+	if w.kind == character {
+		return characterWeight
 	}
 	return 1
 }
@@ -32,7 +36,7 @@ func (x *Index) parse(text string) []word {
 	)
 	scan.reset(text)
 	for scan.next() {
-		w := word{ask: functional(scan.surface, scan.kind, x.tongues), span: Span{scan.start, scan.end}}
+		w := word{kind: scan.kind, ask: functional(scan.surface, scan.kind, x.tongues), span: Span{scan.start, scan.end}}
 		x.eachTerm(&stems, string(scan.surface), scan.kind, func(name string) {
 			if !slices.Contains(w.names, name) {
 				w.names = append(w.names, name)

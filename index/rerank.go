@@ -58,6 +58,7 @@ func byScore(a, b Hit) int {
 type reranker struct {
 	x      *Index
 	worth  []float32      // by word
+	gram   []bool         // by word: pairs of characters, which are phrases already
 	byTerm map[string]int // word
 	seen   map[string]int // word by surface, -1 for none
 	stems  stemmer
@@ -94,6 +95,7 @@ func (x *Index) newReranker(query string) (*reranker, error) {
 			r.byTerm[name] = len(r.worth)
 		}
 		r.worth = append(r.worth, w.weight()*x.rarity(docs))
+		r.gram = append(r.gram, w.kind == gram || w.kind == character)
 	}
 	r.have, r.pairs = make([]int, len(r.worth)), make([]float32, len(r.worth))
 	return r, nil
@@ -151,7 +153,7 @@ func (r *reranker) near() float32 {
 	}
 	sum := float32(0)
 	for i, n := range r.pairs {
-		if n > 0 {
+		if n > 0 && !(r.gram[i] && r.gram[i+1]) {
 			sum += min(r.worth[i], r.worth[i+1]) * n * (saturation + 1) / (n + saturation)
 		}
 	}

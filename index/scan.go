@@ -14,16 +14,17 @@ const (
 	arabicWord
 	tamilWord
 	number
-	gram  // one or two characters of a script without spaces
-	plain // any other word
+	character // one character of a script without spaces
+	gram      // two neighbouring ones
+	plain     // any other word
 )
 
 // maxSurface bounds the bytes of a token: longer runs are no words.
 const maxSurface = 64
 
 // scanner cuts text into tokens. A token is a run of letters and digits with
-// its case, width and stress marks folded away, or a pair of neighbouring
-// characters of a script without spaces.
+// its case, width and stress marks folded away; of a script without spaces,
+// each character and each pair of neighbouring ones.
 type scanner struct {
 	text    string
 	pos     int
@@ -31,11 +32,11 @@ type scanner struct {
 	start   int    // byte span in text
 	end     int
 	kind    kind
-	run     bool // the character at pos already ended a pair
+	paired  bool // the character at pos was given, its pair was not
 }
 
 func (s *scanner) reset(text string) {
-	s.text, s.pos, s.run = text, 0, false
+	s.text, s.pos, s.paired = text, 0, false
 }
 
 // asciiClass of a byte: 0 separates, else what it folds to.
@@ -57,22 +58,19 @@ func (s *scanner) next() bool {
 		c := text[s.pos]
 		if c < utf8.RuneSelf {
 			if asciiFold[c] != 0 {
-				s.run = false
 				s.word()
 				return true
 			}
-			s.run = false
 			s.pos++
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[s.pos:])
 		if spaceless(r) {
-			if s.pair(r, size) {
+			if s.character(r, size) {
 				return true
 			}
 			continue
 		}
-		s.run = false
 		if letter, _ := foldRune(r); letter != 0 {
 			s.word()
 			return true
@@ -82,24 +80,25 @@ func (s *scanner) next() bool {
 	return false
 }
 
-// pair emits the character at pos and the one after it, or the character
-// alone when it has no neighbour on either side.
-func (s *scanner) pair(r rune, size int) bool {
-	after := s.pos + size
-	next, nextSize := utf8.DecodeRuneInString(s.text[after:])
-	if nextSize > 0 && spaceless(next) {
-		s.surface = utf8.AppendRune(utf8.AppendRune(s.surface[:0], r), next)
-		s.start, s.end, s.kind = s.pos, after+nextSize, gram
-		s.pos, s.run = after, true
+// character gives the character at pos and then, if another follows, the pair
+// of both.
+func (s *scanner) character(r rune, size int) bool {
+	s.start, s.end = s.pos, s.pos+size
+	s.surface = utf8.AppendRune(s.surface[:0], r)
+	if !s.paired {
+		s.paired, s.kind = true, character
 		return true
 	}
-	alone := !s.run
-	s.start, s.end = s.pos, after
-	s.pos, s.run = after, false
-	if alone {
-		s.surface, s.kind = utf8.AppendRune(s.surface[:0], r), gram
+	s.paired = false
+	s.pos = s.end
+	next, nextSize := utf8.DecodeRuneInString(s.text[s.end:])
+	if nextSize == 0 || !spaceless(next) {
+		return false
 	}
-	return alone
+	s.surface = utf8.AppendRune(s.surface, next)
+	s.end += nextSize
+	s.kind = gram
+	return true
 }
 
 // word reads a run of letters and digits that begins at pos.

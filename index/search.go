@@ -15,6 +15,8 @@ const (
 	lengthBias = 0.75 // b: how much long documents are held back
 	headWeight = 2    // what a word of a title or heading counts
 	askWeight  = 0.2  // what a function word in a query counts
+
+	characterWeight = 0.6 // what a character counts beside its pairs
 )
 
 // A query is not stemmed in languages of fewer than one document in rareTongue:
@@ -202,15 +204,24 @@ func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(st
 			return corrupt("postings")
 		}
 	}
-	for _, doc := range w.touched {
-		w.best.offer(s, doc, w.score[doc], accept)
-	}
+	w.offer(s, w.touched, accept)
 	return nil
+}
+
+// offer passes documents on to the best.
+func (w *work) offer(s *Segment, docs []uint32, accept func(uint32) bool) {
+	floor := w.best.floor()
+	for _, doc := range docs {
+		if score := w.score[doc]; score >= floor {
+			w.best.offer(s, doc, score, accept)
+			floor = w.best.floor()
+		}
+	}
 }
 
 const (
 	slack    = 1.0001 // allows for rounding when sums are compared with bounds
-	seekCost = 4      // of looking a document up in a list, in postings read
+	seekCost = 2      // of looking a document up in a list, in postings read
 )
 
 // hopeful gathers the documents that can reach floor with the lists from i
@@ -338,6 +349,9 @@ func (x *Index) finish(w *work, seg, i int, accept func(uint32) bool) error {
 					block, have, at = b, n, 0
 				}
 			}
+			for at < have-8 && buf[at+8].doc < doc {
+				at += 8
+			}
 			for at < have && buf[at].doc < doc {
 				at++
 			}
@@ -346,8 +360,6 @@ func (x *Index) finish(w *work, seg, i int, accept func(uint32) bool) error {
 			}
 		}
 	}
-	for _, doc := range left {
-		w.best.offer(s, doc, w.score[doc], accept)
-	}
+	w.offer(s, left, accept)
 	return nil
 }

@@ -220,18 +220,8 @@ func collect(docs []index.Doc) (*collection, error) {
 }
 
 // rank is the ranking that every set is measured with.
-func (c *collection) rank(t topic) (ranking, error) { return c.search(t.Text, 50) }
+func (c *collection) rank(t topic) (ranking, error) { return c.search(t.Text, 10) }
 
-// search ranks, and then orders the first documents again by their text.
-func (c *collection) search(text string, depth int) (ranking, error) {
-	hits, err := c.ix.Search(index.Query{Text: text, Limit: depth})
-	if err != nil {
-		return nil, err
-	}
-	candidates := make([]index.Candidate, len(hits))
-	for i, h := range hits {
-		d := c.docs[h.ID]
-		candidates[i] = index.Candidate{ID: h.ID, Title: d.Title, Heading: d.Heading, Text: d.Text, Score: h.Score}
-	}
-	return c.ix.Rerank(text, candidates)
+func (c *collection) search(text string, limit int) (ranking, error) {
+	return c.ix.Rank(index.Query{Text: text, Limit: limit}, func(id string) (index.Doc, error) { return c.docs[id], nil })
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -138,8 +140,8 @@ func runRuRAG(ctx context.Context, e *Env) error {
 	}
 	var chunks []index.Doc
 	parents := map[string]string{}
-	for id, d := range c.docs {
-		for i, text := range chunksOf(d.Text, 900) {
+	for _, id := range slices.Sorted(maps.Keys(c.docs)) {
+		for i, text := range chunksOf(c.docs[id].Text, 900) {
 			chunk := index.Doc{ID: fmt.Sprintf("%s#%03d", id, i), Text: text}
 			parents[chunk.ID] = id
 			chunks = append(chunks, chunk)

@@ -168,11 +168,17 @@ func (e *Env) record(dir string) error {
 	return nil
 }
 
+// close also removes a file to which nothing was recorded.
 func (e *Env) close() error {
 	if e.runs == nil {
 		return nil
 	}
-	return e.runs.Close()
+	written, err := e.runs.Seek(0, io.SeekCurrent)
+	err = errors.Join(err, e.runs.Close())
+	if err == nil && written == 0 {
+		err = os.Remove(e.runs.Name())
+	}
+	return err
 }
 
 // figure is a line of the results.
