@@ -127,7 +127,7 @@ func disagree(a, b []entail.Number) (x, y entail.Number, ok bool) {
 			if unitOf(m) != unit {
 				continue
 			}
-			if close(n.Value, m.Value, unit) {
+			if near(n.Value, m.Value, unit) {
 				match = true
 			} else if other < 0 {
 				other = k
@@ -136,7 +136,7 @@ func disagree(a, b []entail.Number) (x, y entail.Number, ok bool) {
 		// Another number of a may be the one that b gives.
 		agreed := slices.ContainsFunc(a, func(o entail.Number) bool {
 			return unitOf(o) == unit && slices.ContainsFunc(b, func(m entail.Number) bool {
-				return unitOf(m) == unit && close(o.Value, m.Value, unit)
+				return unitOf(m) == unit && near(o.Value, m.Value, unit)
 			})
 		})
 		if !match && !agreed && other >= 0 {
@@ -159,7 +159,7 @@ func unitOf(n entail.Number) string {
 	return n.Unit
 }
 
-func close(a, b float64, unit string) bool {
+func near(a, b float64, unit string) bool {
 	if unit == yearUnit {
 		return a == b
 	}

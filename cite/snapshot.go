@@ -39,7 +39,7 @@ func HashOf(text string) string {
 
 func lineStarts(text string) []int {
 	starts := []int{0}
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		if text[i] == '\n' {
 			starts = append(starts, i+1)
 		}

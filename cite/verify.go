@@ -118,14 +118,15 @@ func Verify(ctx context.Context, answer string, ledger *Ledger, snapshots Snapsh
 		if err != nil {
 			return nil, fmt.Errorf("cite: verify %q: %w", short(c.Text), err)
 		}
-		if checked.Verified {
+		switch {
+		case checked.Verified:
 			r.Covered++
 			for _, p := range checked.Passages {
 				behind = append(behind, p.Source)
 			}
-		} else if opts.Drop {
+		case opts.Drop:
 			r.Dropped++
-		} else {
+		default:
 			r.Marked++
 		}
 		r.Claims = append(r.Claims, checked)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -43,9 +44,9 @@ func readBody(r io.Reader, encoding string, conf *GuardConfig) ([]byte, error) {
 	if len(encodings) > maxEncodings {
 		return nil, &Error{Reason: Encoding, Why: "too many content encodings"}
 	}
-	for i := len(encodings) - 1; i >= 0; i-- {
+	for _, encoding := range slices.Backward(encodings) {
 		var err error
-		if body, err = unpack(body, strings.ToLower(strings.TrimSpace(encodings[i]))); err != nil {
+		if body, err = unpack(body, strings.ToLower(strings.TrimSpace(encoding))); err != nil {
 			return nil, err
 		}
 	}
@@ -76,8 +77,7 @@ func readBody(r io.Reader, encoding string, conf *GuardConfig) ([]byte, error) {
 
 func unpack(r io.Reader, encoding string) (io.Reader, error) {
 	broken := func(err error) error {
-		var e *Error
-		if errors.As(err, &e) {
+		if _, ok := errors.AsType[*Error](err); ok {
 			return err
 		}
 		return &Error{Reason: Encoding, Why: "the compressed data is broken", Err: err}

@@ -9,27 +9,28 @@ import (
 // Reason is why a fetch gave no page.
 type Reason string
 
+// The reasons.
 const (
-	// Refused: the URL, its address or one that it redirected to may not be
+	// Refused says: the URL, its address or one that it redirected to may not be
 	// opened from outside.
 	Refused Reason = "refused"
-	// Robots: the site's robots.txt disallows it.
+	// Robots says: the site's robots.txt disallows it.
 	Robots Reason = "robots"
-	// Busy: the site asked to be left alone for longer than MaxWait.
+	// Busy says: the site asked to be left alone for longer than MaxWait.
 	Busy Reason = "busy"
-	// Redirects: the chain is too long or broken.
+	// Redirects says: the chain is too long or broken.
 	Redirects Reason = "redirects"
-	// Status: the site answered with something else than success.
+	// Status says: the site answered with something else than success.
 	Status Reason = "status"
-	// TooLarge: more bytes than allowed, on the wire or unpacked.
+	// TooLarge says: more bytes than allowed, on the wire or unpacked.
 	TooLarge Reason = "too large"
-	// Ratio: it unpacks to an implausible multiple of itself.
+	// Ratio says: it unpacks to an implausible multiple of itself.
 	Ratio Reason = "ratio"
-	// Encoding: the content encoding is unknown or the data is broken.
+	// Encoding says: the content encoding is unknown or the data is broken.
 	Encoding Reason = "encoding"
-	// Timeout: it took too long.
+	// Timeout says: it took too long.
 	Timeout Reason = "timeout"
-	// Network: no connection, no such host, a broken reply.
+	// Network says: no connection, no such host, a broken reply.
 	Network Reason = "network"
 )
 
@@ -60,8 +61,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // ReasonOf returns the reason in err, or "" if it is not from a fetch.
 func ReasonOf(err error) Reason {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Reason
 	}
 	return ""

@@ -258,7 +258,7 @@ func (c *Client) get(ctx context.Context, t *target, conf *GuardConfig) (*Respon
 		if location == "" {
 			return nil, "", &Error{Reason: Redirects, Why: "a redirect without a place"}
 		}
-		io.CopyN(io.Discard, resp.Body, 4<<10) // a short body frees the connection for the next hop
+		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // a short body frees the connection for the next hop
 		return nil, location, nil
 	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNonAuthoritativeInfo {
@@ -299,8 +299,7 @@ func (c *Client) explain(ctx context.Context, t *target, err error, late bool) e
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		placed := *e
 		placed.URL = cmp.Or(e.URL, shorten(t.String()))
 		return &placed

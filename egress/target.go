@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"errors"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -87,7 +88,11 @@ func (c *Client) target(raw, base string) (*target, error) {
 	}
 	if a, ok := t.literal(); ok {
 		if err := c.addressCheck(a); err != nil {
-			err.(*Error).URL = shorten(raw)
+			func() *Error {
+				target := &Error{}
+				_ = errors.As(err, &target)
+				return target
+			}().URL = shorten(raw)
 			return nil, err
 		}
 	}

@@ -31,7 +31,7 @@ cette ceux chez comme comment d dans de depuis des donc dont du elle elles en en
 fait il ils j je l la le les leur leurs lorsque lui mais m me même moins n ne ni non nos notre nous on ont ou où par parce
 pas pendant peu peut plus pour pourquoi qu quand que quel quelle quelles quels qui quoi s sa sans se selon ses si son sont
 sous sur t te tous tout toute toutes très tu un une vers votre vous y combien`,
-	"es": `a al algo algunos ante antes aunque así cada como con contra cual cuál cuáles cuando cuándo cuánto cuántos de
+	"es": `a al algo algunos ante antes aunque así cada como con contra cual cuál cuáles cuando cuándo cuánot cuántos de
 del desde donde dónde dos durante e el él ella ellas ellos en entre era eran es esa ese eso esta está están estas este esto
 estos fue fueron ha había han hasta hay la las le les lo los más me mi mientras muy nada ni no nos nosotros o otra otro otros
 para pero por porque que qué quien quién quiénes se sea según ser si sí sido sin sobre son su sus también tan tanto te tiene
@@ -41,7 +41,7 @@ dalle dei del della delle dello di dopo dove e è ed era erano essere fra gli ha
 mi mio ne nei nel nella nelle nello no noi non nostro o ogni per perché perchè più poi prima può qual quale quali quando
 quanti quanto quella quelle quelli quello questa queste questi questo qui se sei senza si sia sono sta stata stati stato su
 sua sue sugli sui sul sulla suo suoi tra tutti tutto un una uno vi voi`,
-	"pt": `a à ao aos as às até com como da das de dela dele deles depois do dos e é ela elas ele eles em entre era eram
+	"pt": `a à ao aos as às até com como da das de dela dele deles depois do dos e é ela elas ele eels em entre era eram
 essa esse esta está este eu foi foram há isso isto já lhe mais mas me mesmo meu minha muito na nas não nem no nos nós nossa
 nosso num numa o onde os ou para pela pelas pelo pelos por porque qual quais quando quanto quantos que quem são se seja sem
 ser seu seus só sobre sua suas também te tem têm ter tinha um uma você`,
@@ -88,7 +88,7 @@ kaç her şu ise ya veya ama değil var yok sonra önce tarafından`,
 var votes = sync.OnceValue(func() map[string]uint32 {
 	m := map[string]uint32{}
 	for t := range tongues {
-		for _, w := range strings.Fields(functionWords[tongues[t].code]) {
+		for w := range strings.FieldsSeq(functionWords[tongues[t].code]) {
 			m[w] |= 1 << t
 		}
 	}
@@ -98,7 +98,7 @@ var votes = sync.OnceValue(func() map[string]uint32 {
 var otherFunctionWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, code := range []lang.Code{lang.Russian, lang.Chinese} {
-		for _, w := range strings.Fields(functionWords[code]) {
+		for w := range strings.FieldsSeq(functionWords[code]) {
 			m[w] = true
 		}
 	}

@@ -98,9 +98,9 @@ func cutList(data []byte, n uint32, size uint64) (list, bool) {
 
 func (l *list) blocks() int { return (l.docs + blockSize - 1) / blockSize }
 
-// span returns where a block lies in body and the least document it may hold.
-func (l *list) span(block int) (from, to int, first uint32, ok bool) {
-	to = l.size
+// span returns where a block begins in body and the least document it may hold.
+func (l *list) span(block int) (from int, first uint32, ok bool) {
+	to := l.size
 	if len(l.skip) > 0 {
 		if block > 0 {
 			e := l.skip[(block-1)*skipSize:]
@@ -110,12 +110,12 @@ func (l *list) span(block int) (from, to int, first uint32, ok bool) {
 		to = int(binary.LittleEndian.Uint32(l.skip[block*skipSize+4:]))
 	}
 	if from+2 > to || to > l.size {
-		return 0, 0, 0, false
+		return 0, 0, false
 	}
 	n := min(blockSize, l.docs-block*blockSize)
 	width := int(l.body[from]) + int(l.body[from+1])
 	ok = l.body[from] <= 32 && l.body[from+1] <= 5 && to-from == 2+(n*width+7)/8
-	return from, to, first, ok
+	return from, first, ok
 }
 
 // last returns the last document of a block of a list with skip entries.
@@ -126,7 +126,7 @@ func (l *list) last(block int) uint32 {
 // decode reads a block into out, which has room for blockSize postings, and
 // returns how many there are. Documents are less than docs.
 func (l *list) decode(block int, docs uint32, out []posting) (int, bool) {
-	from, _, next, ok := l.span(block)
+	from, next, ok := l.span(block)
 	if !ok {
 		return 0, false
 	}

@@ -180,11 +180,12 @@ func thousands(text string) bool {
 func foldRune(r rune) (rune, kind) {
 	switch {
 	case r < utf8.RuneSelf:
-		if f := asciiFold[r]; f == 0 {
+		switch f := asciiFold[r]; {
+		case f == 0:
 			return 0, plain
-		} else if f <= '9' {
+		case f <= '9':
 			return rune(f), number
-		} else {
+		default:
 			return rune(f), latin
 		}
 	case 0x400 <= r && r <= 0x52f:

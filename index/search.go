@@ -255,7 +255,7 @@ func (x *Index) accumulate(w *work, s *Segment, l *list, worth float32) bool {
 	touched := w.touched
 	gain := &x.gain
 	for block := range l.blocks() {
-		from, _, next, ok := l.span(block)
+		from, next, ok := l.span(block)
 		if !ok {
 			return false
 		}
@@ -289,8 +289,8 @@ func (x *Index) accumulate(w *work, s *Segment, l *list, worth float32) bool {
 // floor returns a score that the last of the best documents will have at
 // least.
 func (w *work) floor(accept func(uint32) bool) float32 {
-	kth := append(w.kth[:0], make([]float32, w.best.limit)...)
-	w.kth = kth
+	w.kth = append(w.kth[:0], make([]float32, w.best.limit)...)
+	kth := w.kth
 	if len(w.touched) < len(kth) {
 		return w.best.floor()
 	}

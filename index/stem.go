@@ -111,7 +111,7 @@ func hasDigit(word string) bool { return strings.ContainsAny(word, "0123456789")
 // bare takes the diacritics off Latin letters.
 func bare(word string) string {
 	ascii := true
-	for i := 0; i < len(word); i++ {
+	for i := range len(word) {
 		ascii = ascii && word[i] < utf8.RuneSelf
 	}
 	if ascii {

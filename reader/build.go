@@ -229,7 +229,7 @@ func escapeMarkdown(s string) string {
 		return s
 	}
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		start := i == 0 || s[i-1] == '\n'
 		switch c {

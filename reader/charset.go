@@ -27,8 +27,10 @@ func decode(body []byte, contentType string, markup bool) string {
 	if utf8.Valid(cutRune(body)) {
 		return valid(body)
 	}
-	declared, name, certain := encoding.Encoding(nil), "", false
+	var declared encoding.Encoding
+	certain := false
 	if markup || strings.Contains(strings.ToLower(contentType), "charset") {
+		var name string
 		declared, name, certain = charset.DetermineEncoding(body[:min(len(body), 1024)], contentType)
 		if certain && name == "utf-8" { // with some bytes that are not
 			return valid(body)

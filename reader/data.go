@@ -163,8 +163,7 @@ func (b *builder) readCSV(text string, rows int) {
 		if err == io.EOF {
 			break
 		}
-		var parse *csv.ParseError
-		if errors.As(err, &parse) {
+		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 			b.warn(fmt.Sprintf("line %d: %v", parse.Line, parse.Err))
 			continue
 		}

@@ -71,7 +71,8 @@ func (b *builder) readEPUB(body []byte) error {
 		}
 		chapter, err := a.part(path.Join(path.Dir(root), href), EPUB)
 		if err != nil {
-			if e, ok := err.(*Error); ok && e.Reason == TooLarge {
+			e := &Error{}
+			if errors.As(err, &e) {
 				return err
 			}
 			b.warn("a chapter could not be read: " + href)

@@ -11,13 +11,13 @@ import (
 	"dossier/reader/article"
 )
 
-func (b *builder) readHTML(d *Document) error {
+func (b *builder) readHTML(d *Document) {
 	source := decode(d.Body, d.ContentType, true)
 	doc, err := html.Parse(strings.NewReader(source))
 	if err != nil { // nested too deeply for any reader; the words are still there
 		b.warn("the markup is broken (" + err.Error() + "): all its text was taken")
 		b.looseText(source)
-		return nil
+		return
 	}
 	meta := article.ReadMeta(doc, d.URL)
 	b.page.Title, b.page.Author, b.page.Date, b.page.Site = meta.Title, meta.Author, meta.Date, meta.Site
@@ -29,7 +29,6 @@ func (b *builder) readHTML(d *Document) error {
 		b.markup(article.All(doc), at)
 	}
 	b.page.Scripted = b.text.Len() < fewWords && scripted(doc)
-	return nil
 }
 
 // fewWords is the length of a text that a page made by scripts may have

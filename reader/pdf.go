@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/references"
@@ -52,7 +53,7 @@ type pdfDocument struct {
 }
 
 func (d *pdfDocument) close() {
-	d.engine.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: d.ref})
+	_, _ = d.engine.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: d.ref})
 	d.engine.Close()
 }
 
@@ -246,7 +247,7 @@ func paragraphs(lines []string) []string {
 	for i, l := range lines {
 		if p.Len() > 0 {
 			s := p.String()
-			next, _ := firstRune(l)
+			next := firstRune(l)
 			if strings.HasSuffix(s, "-") && unicode.IsLower(next) {
 				p.Reset()
 				p.WriteString(strings.TrimSuffix(s, "-"))
@@ -259,7 +260,7 @@ func paragraphs(lines []string) []string {
 		ended := strings.ContainsRune(".!?:。！？…»”\")", lastRune(l))
 		upper := false
 		if i+1 < len(lines) {
-			r, _ := firstRune(lines[i+1])
+			r := firstRune(lines[i+1])
 			upper = !unicode.IsLower(r)
 		}
 		if i+1 == len(lines) || short && (ended || upper) {
@@ -270,11 +271,9 @@ func paragraphs(lines []string) []string {
 	return out
 }
 
-func firstRune(s string) (rune, bool) {
-	for _, r := range s {
-		return r, true
-	}
-	return 0, false
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
 func lastRune(s string) rune {

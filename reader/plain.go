@@ -195,7 +195,7 @@ func sanitizeMarkdown(s string) string {
 		return s
 	}
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch {
 		case s[i] == '!' && i+1 < len(s) && s[i+1] == '[':
 			b.WriteString("\\!")

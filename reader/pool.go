@@ -261,8 +261,8 @@ func (c *child) end() {
 // kill ends a child and waits until it is gone.
 func (c *child) kill() {
 	c.once.Do(func() {
-		c.cmd.Process.Kill()
-		c.cmd.Wait()
+		_ = c.cmd.Process.Kill() // it may be gone already
+		_ = c.cmd.Wait()
 	})
 }
 

@@ -50,6 +50,7 @@ type Page struct {
 // Kind is what a block is.
 type Kind string
 
+// The kinds of blocks.
 const (
 	Heading   Kind = "heading"
 	Paragraph Kind = "paragraph"
@@ -74,6 +75,7 @@ type Block struct {
 // Format is a kind of document.
 type Format string
 
+// The formats that can be read.
 const (
 	HTML     Format = "html"
 	PDF      Format = "pdf"
@@ -88,18 +90,19 @@ const (
 // Reason is why a document gave no page.
 type Reason string
 
+// The reasons.
 const (
-	// Unsupported: not a format that can be read.
+	// Unsupported says: not a format that can be read.
 	Unsupported Reason = "unsupported"
-	// Broken: the document is damaged.
+	// Broken says: the document is damaged.
 	Broken Reason = "broken"
-	// Locked: it needs a password.
+	// Locked says: it needs a password.
 	Locked Reason = "locked"
-	// NoText: it was read and has no text, like a scan.
+	// NoText says: it was read and has no text, like a scan.
 	NoText Reason = "no text"
-	// TooLarge: more bytes than allowed, in it or coming out of it.
+	// TooLarge says: more bytes than allowed, in it or coming out of it.
 	TooLarge Reason = "too large"
-	// TooCostly: it took more time or memory than allowed, or the parser
+	// TooCostly says: it took more time or memory than allowed, or the parser
 	// died of it.
 	TooCostly Reason = "too costly"
 )
@@ -134,7 +137,7 @@ func parse(d *Document, format Format, l limits) (*Page, error) {
 	var err error
 	switch format {
 	case HTML:
-		err = b.readHTML(d)
+		b.readHTML(d)
 	case DOCX:
 		err = b.readDOCX(d.Body)
 	case EPUB:

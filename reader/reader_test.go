@@ -416,12 +416,12 @@ func TestAnyText(t *testing.T) {
 	})
 }
 
-func fuzz(f *testing.F, format Format, make func(t testing.TB, s string) []byte, seeds ...string) {
+func fuzz(f *testing.F, format Format, of func(t testing.TB, s string) []byte, seeds ...string) {
 	for _, s := range seeds {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		p, err := parse(&Document{Body: make(t, s), URL: "http://x/"}, format, limits{Text: 1 << 20, Rows: 100})
+		p, err := parse(&Document{Body: of(t, s), URL: "http://x/"}, format, limits{Text: 1 << 20, Rows: 100})
 		if err == nil {
 			check(t, p)
 		}
@@ -433,7 +433,7 @@ func FuzzHTML(f *testing.F) {
 }
 
 func FuzzDOCX(f *testing.F) {
-	fuzz(f, DOCX, func(t testing.TB, s string) []byte { return docxOf(t, s) }, "<w:p><w:t>x</w:t></w:p>", "<w:tbl><w:tr><w:tc><w:tbl></w:tc>", "</w:tbl></w:tc>")
+	fuzz(f, DOCX, docxOf, "<w:p><w:t>x</w:t></w:p>", "<w:tbl><w:tr><w:tc><w:tbl></w:tc>", "</w:tbl></w:tc>")
 }
 
 func FuzzEPUB(f *testing.F) {

@@ -56,9 +56,8 @@ type faulter interface{ Fault() (code, hint string) }
 
 func faultFrom(err error) Fault {
 	f := Fault{Code: "failed", Message: err.Error()}
-	var inner *StepError // a failed step inside this one
 	var known faulter
-	if errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*StepError](err); ok {
 		f.Code, f.Hint = inner.Fault.Code, inner.Fault.Hint
 	} else if errors.As(err, &known) {
 		f.Code, f.Hint = known.Fault()

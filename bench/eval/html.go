@@ -226,12 +226,13 @@ func runFundus(ctx context.Context, env *Env) error {
 	var o overlap
 	var m metaCount
 	err := readAll(ctx, env, func(c *fundusCase) *htmlPage { return &c.htmlPage }, func(c *fundusCase, p *reader.Page) (float64, error) {
-		want := strings.Join(c.Expected.Body.Summary, "\n")
+		var want strings.Builder
+		want.WriteString(strings.Join(c.Expected.Body.Summary, "\n"))
 		for _, s := range c.Expected.Body.Sections {
-			want += "\n" + strings.Join(s.Headline, "\n") + "\n" + strings.Join(s.Paragraphs, "\n")
+			want.WriteString("\n" + strings.Join(s.Headline, "\n") + "\n" + strings.Join(s.Paragraphs, "\n"))
 		}
 		m.add(c.Expected.Title, c.Expected.Date, p)
-		return textF1(&o, want, p), nil
+		return textF1(&o, want.String(), p), nil
 	})
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func TestNDCG(t *testing.T) {
 		{"x a", 3 / math.Log2(3) / (3 + 1/math.Log2(3))},
 	} {
 		var r ranking
-		for _, id := range strings.Fields(c.order) {
+		for id := range strings.FieldsSeq(c.order) {
 			r = append(r, index.Hit{ID: id})
 		}
 		if got := nDCG(topic{Relevant: relevant}, r); math.Abs(got-c.want) > 1e-9 {

@@ -134,7 +134,7 @@ var monthNames = []string{
 var months = func() map[string]string {
 	m := map[string]string{}
 	for i, names := range monthNames {
-		for _, n := range strings.Fields(names) {
+		for n := range strings.FieldsSeq(names) {
 			m[n] = strconv.Itoa(i + 1)
 		}
 	}

@@ -2,6 +2,7 @@ package article
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -66,10 +67,8 @@ func isArticle(t any) bool {
 	case string:
 		return articleTypes[t]
 	case []any:
-		for _, x := range t {
-			if isArticle(x) {
-				return true
-			}
+		if slices.ContainsFunc(t, isArticle) {
+			return true
 		}
 	}
 	return false

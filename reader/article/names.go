@@ -64,7 +64,7 @@ var neutralWords = wordSet(`no has with without is layout embed col column conta
 
 func wordSet(s string) map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
+	for w := range strings.FieldsSeq(s) {
 		m[w] = true
 	}
 	return m

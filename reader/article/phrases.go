@@ -1,6 +1,9 @@
 package article
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // fixtures begin lines that sites put between the paragraphs of an article:
 // pointers to other pages, requests, labels of advertising. They only count
@@ -36,13 +39,11 @@ func fixture(b *block) bool {
 		return false
 	}
 	s := strings.ToLower(strings.TrimLeft(b.text, "[(*>»→-–—•▶ "))
-	for _, r := range s {
-		for _, f := range fixtureStarts[r] {
-			if strings.HasPrefix(s, f) && ends(s[len(f):]) && plausible(b, s, f) {
-				return true
-			}
+	first, _ := utf8.DecodeRuneInString(s)
+	for _, f := range fixtureStarts[first] {
+		if strings.HasPrefix(s, f) && ends(s[len(f):]) && plausible(b, s, f) {
+			return true
 		}
-		break
 	}
 	return imageCount(s)
 }

@@ -22,7 +22,7 @@ var (
 // has the other can hardly mean the same. A final * stands for any ending.
 const opposites = `increas* decreas*|increas* reduc*|increas* declin*|ris* fall*|rise fell|rose fell|grow* shrink*|grew shrank|higher lower|high low|more less|more fewer|most least
 before after|first last|win lose|won lost|support* oppos*|accept* reject*|true false|positive* negative*|above below|begin* end*|start* end*|start* stop*|open* clos*
-male female|males females|north south|northern southern|east west|eastern western|activ* inactiv*|effective ineffective|effective useless|activat* inhibit*|promot* inhibit*|stimulat* inhibit*|enhanc* impair*|enhanc* reduc*
+male female|males females|north south|northern southern|east west|eastern western|activ* inactiv*|effective ineffective|effective useless|activat* inhibit*|promot* inhibit*|stimulants* inhibit*|enhanc* impair*|enhanc* reduc*
 improv* worsen*|improv* impair*|large small|larger smaller|big small|old young|older younger|older newer|early late|earlier later|good bad|better worse|best worst|strong weak|stronger weaker
 always never|all none|everyone nobody|everything nothing|many few|alive dead|born died|buy sell|bought sold|love hate|like dislike|happy sad|happy unhappy|easy difficult|easy hard|hot cold|warm* cool*
 rich poor|success* fail*|allow* forbid*|allow* prohibit*|allow* ban*|permit* prohibit*|legal illegal|possible impossible|safe dangerous|safe unsafe|caus* prevent*|left right|man woman|men women|boy girl|day night
@@ -90,10 +90,10 @@ type hanWord struct {
 // cues numbers the sides of pair p as 2p and 2p+1.
 var cues = sync.OnceValue(func() *cueTables {
 	t := &cueTables{negation: newTable(), absolute: newTable(), opposite: newTable()}
-	for _, w := range strings.Fields(negations) {
+	for w := range strings.FieldsSeq(negations) {
 		t.negation.add(w, 0)
 	}
-	for _, w := range strings.Fields(absolutes) {
+	for w := range strings.FieldsSeq(absolutes) {
 		t.absolute.add(w, 0)
 	}
 	for _, pair := range strings.FieldsFunc(opposites, func(r rune) bool { return r == '|' || r == '\n' }) {
