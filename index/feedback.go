@@ -11,6 +11,7 @@ const (
 	feedbackDocs   = 5    // that are taken to be about the query
 	feedbackTerms  = 20   // that join it
 	feedbackWeight = 0.15 // of the most telling of them
+	feedbackReach  = 80   // tokens around the place that answers best
 	rankDepth      = 50   // documents that are ranked by their words
 )
 
@@ -35,7 +36,7 @@ func (x *Index) Rank(q Query, read func(id string) (Doc, error)) ([]Hit, error) 
 			return nil, err
 		}
 	}
-	if words, err = x.widen(words, first); err != nil {
+	if words, err = x.widen(q.Text, words, first); err != nil {
 		return nil, err
 	}
 	if hits, err = x.search(words, max(limit, rankDepth), q.Filter); err != nil {
@@ -56,17 +57,26 @@ func (x *Index) Rank(q Query, read func(id string) (Doc, error)) ([]Hit, error) 
 }
 
 // widen adds the terms that several docs share and few others have, weighed
-// by how far they differ from chance (Bose-Einstein, as Bo1 does).
-func (x *Index) widen(words []term, docs []Doc) ([]term, error) {
+// by how far they differ from chance (Bose-Einstein, as Bo1 does). Of a long
+// document only what stands around the words of the query is read.
+func (x *Index) widen(query string, words []term, docs []Doc) ([]term, error) {
+	r, err := x.newReranker(query)
+	if err != nil {
+		return nil, err
+	}
 	type use struct{ times, docs, last int }
 	uses := map[string]*use{}
 	var scan scanner
 	var stems stemmer
 	for i, d := range docs {
+		r.find(d.Title, d.Heading, d.Text)
+		_, end := r.together()
+		token := 0
 		for _, text := range [...]string{d.Title, d.Heading, d.Text} {
 			scan.reset(text)
-			for scan.next() {
-				if scan.kind == character || functional(scan.surface, scan.kind, x.tongues) {
+			for ; scan.next(); token++ {
+				if token < end-windowSize-feedbackReach || token > end+feedbackReach ||
+					scan.kind == character || functional(scan.surface, scan.kind, x.tongues) {
 					continue
 				}
 				x.eachTerm(&stems, string(scan.surface), scan.kind, func(name string) {
@@ -81,6 +91,7 @@ func (x *Index) widen(words []term, docs []Doc) ([]term, error) {
 					}
 				})
 			}
+			token += fieldGap
 		}
 	}
 	var telling []term

@@ -118,6 +118,14 @@ func (r *reranker) match() int {
 
 // bonus scores a candidate's text.
 func (r *reranker) bonus(title, heading, text string) float64 {
+	heads := r.find(title, heading, text)
+	together, _ := r.together()
+	return float64(pairBonus*r.near() + windowBonus*together + headBonus*r.distinct(r.found[:heads]))
+}
+
+// find sets the words that were found, and returns how many of them stand
+// before the text.
+func (r *reranker) find(title, heading, text string) int {
 	r.found = r.found[:0]
 	token, heads := 0, 0
 	for _, field := range [...]string{title, heading, text} {
@@ -130,7 +138,7 @@ func (r *reranker) bonus(title, heading, text string) float64 {
 		}
 		token += fieldGap
 	}
-	return float64(pairBonus*r.near() + windowBonus*r.together() + headBonus*r.distinct(r.found[:heads]))
+	return heads
 }
 
 // near scores neighbours of the query that stand near each other.
@@ -160,10 +168,11 @@ func (r *reranker) near() float32 {
 	return sum
 }
 
-// together returns the most that the different words of one window are worth.
-func (r *reranker) together() float32 {
+// together returns the most that the different words of one window are worth,
+// and the token at which that window ends.
+func (r *reranker) together() (most float32, end int) {
 	clear(r.have)
-	most, sum, from := float32(0), float32(0), 0
+	sum, from := float32(0), 0
 	for _, o := range r.found {
 		for ; r.found[from].at < o.at-windowSize; from++ {
 			w := r.found[from].word
@@ -174,9 +183,11 @@ func (r *reranker) together() float32 {
 		if r.have[o.word]++; r.have[o.word] == 1 {
 			sum += r.worth[o.word]
 		}
-		most = max(most, sum)
+		if sum > most {
+			most, end = sum, o.at
+		}
 	}
-	return most
+	return most, end
 }
 
 // distinct returns what the different words among these are worth.

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"encoding/xml"
+	"errors"
 	"net/url"
 	"path"
 	"strings"

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
