@@ -88,11 +88,9 @@ func (c *Client) target(raw, base string) (*target, error) {
 	}
 	if a, ok := t.literal(); ok {
 		if err := c.addressCheck(a); err != nil {
-			func() *Error {
-				target := &Error{}
-				_ = errors.As(err, &target)
-				return target
-			}().URL = shorten(raw)
+			if refused, ok := errors.AsType[*Error](err); ok {
+				refused.URL = shorten(raw)
+			}
 			return nil, err
 		}
 	}

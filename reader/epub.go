@@ -72,8 +72,7 @@ func (b *builder) readEPUB(body []byte) error {
 		}
 		chapter, err := a.part(path.Join(path.Dir(root), href), EPUB)
 		if err != nil {
-			e := &Error{}
-			if errors.As(err, &e) {
+			if e, ok := errors.AsType[*Error](err); ok && e.Reason == TooLarge {
 				return err
 			}
 			b.warn("a chapter could not be read: " + href)

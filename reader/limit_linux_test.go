@@ -14,26 +14,26 @@ const spinEnv = "READER_TEST_SPIN"
 // spun keeps the loop below from being nothing.
 var spun uint64
 
-var _ = func() bool {
+// TestSpin is what the child of TestProcessorTime does.
+func TestSpin(*testing.T) {
 	if os.Getenv(spinEnv) == "" {
-		return false
+		return
 	}
 	limitCPU(1)
 	for n := uint64(0); ; n++ {
 		spun = n
 	}
-}()
+}
 
 func TestProcessorTime(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self)
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestSpin$")
 	cmd.Env = []string{spinEnv + "=1"}
 	out, err := cmd.CombinedOutput()
-	exitError := &exec.ExitError{}
-	if errors.As(err, &exitError) {
+	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
 		t.Fatalf("it ended with %v", err)
 	}
 	c := &child{last: &tail{}}
