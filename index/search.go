@@ -204,24 +204,22 @@ func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(st
 			return corrupt("postings")
 		}
 	}
-	w.offer(s, w.touched, accept)
-	return nil
-}
-
-// offer passes documents on to the best.
-func (w *work) offer(s *Segment, docs []uint32, accept func(uint32) bool) {
 	floor := w.best.floor()
-	for _, doc := range docs {
-		if score := w.score[doc]; score >= floor {
-			w.best.offer(s, doc, score, accept)
+	for _, doc := range w.touched {
+		sum := w.score[doc]
+		w.score[doc] = 0
+		if sum >= floor {
+			w.best.offer(s, doc, sum, accept)
 			floor = w.best.floor()
 		}
 	}
+	w.touched = w.touched[:0]
+	return nil
 }
 
 const (
 	slack    = 1.0001 // allows for rounding when sums are compared with bounds
-	seekCost = 2      // of looking a document up in a list, in postings read
+	seekCost = 8      // of looking a document up in a list, in postings read
 )
 
 // hopeful gathers the documents that can reach floor with the lists from i
@@ -360,6 +358,8 @@ func (x *Index) finish(w *work, seg, i int, accept func(uint32) bool) error {
 			}
 		}
 	}
-	w.offer(s, left, accept)
+	for _, doc := range left {
+		w.best.offer(s, doc, w.score[doc], accept)
+	}
 	return nil
 }
