@@ -119,6 +119,15 @@ func (e *Engine) Modes() []string {
 // Start creates a run and sets it going. The run does not depend on ctx:
 // Cancel ends it, leaving does not.
 func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
+	rec, err := e.create(ctx, req)
+	if err == nil {
+		e.dispatch(rec.ID)
+	}
+	return rec, err
+}
+
+// create makes a run without setting it going.
+func (e *Engine) create(ctx context.Context, req Request) (run.Record, error) {
 	rec, err := e.record(req)
 	if err != nil {
 		return run.Record{}, err
@@ -126,7 +135,6 @@ func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
 	if err := e.store.Create(ctx, rec, nil, nil); err != nil {
 		return run.Record{}, fmt.Errorf("creating the run: %w", err)
 	}
-	e.dispatch(rec.ID)
 	return rec, nil
 }
 
