@@ -1,0 +1,3 @@
+// Package fonts finds the fonts of this machine by the characters that they
+// can show.
+package fonts
