@@ -1,3 +1,308 @@
 // Package report is what a run delivers: an answer with its sources, quotes
-// and coverage, as Markdown, HTML and JSON.
+// and coverage. A [Report] is stored as the run's result and rendered later in
+// any format: [Markdown], [HTML] and [JSON].
+//
+// What stands in a report came from pages, files and models, so every renderer
+// treats it as text: nothing in it becomes markup, a script or a link. Links
+// lead only to the sources that were read. The frame around it (headings,
+// labels) is in the report's language, quotes stay in their source's.
 package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dossier/cite"
+	"dossier/lang"
+)
+
+// Version of the JSON form. A change that an existing reader could
+// misunderstand raises it; new optional fields don't.
+const Version = 1
+
+// Outcome says how far a report answers its question.
+type Outcome string
+
+// The outcomes.
+const (
+	Answered Outcome = "answered"
+	Partial  Outcome = "partial" // some facets of the question have nothing
+	Nothing  Outcome = "nothing" // no passage answers the question
+)
+
+// Report is an answer with what it rests on.
+type Report struct {
+	Version  int       `json:"version"`
+	Run      string    `json:"run,omitempty"`
+	Created  time.Time `json:"created,omitzero"`
+	Question string    `json:"question"`
+	Title    string    `json:"title,omitempty"` // the question, if empty
+	Lang     lang.Code `json:"lang"`            // of the frame
+	Outcome  Outcome   `json:"outcome"`
+	// Extractive says that no model wrote any of it: it consists of quotes.
+	Extractive bool   `json:"extractive,omitempty"`
+	Model      string `json:"model,omitempty"`
+	// Text is the answer of a model in Markdown, with [n] for source n. It is
+	// empty where the sections are the answer.
+	Text     string    `json:"text,omitempty"`
+	Sections []Section `json:"sections,omitempty"`
+	// Nearest are passages that come near without being an answer.
+	Nearest []Quote `json:"nearest,omitempty"`
+	// Sources are those that the report uses, by number.
+	Sources   []Source        `json:"sources,omitempty"`
+	Claims    []cite.Checked  `json:"claims,omitempty"`
+	Coverage  Coverage        `json:"coverage"`
+	Conflicts []cite.Conflict `json:"conflicts,omitempty"`
+	// Notes say what went wrong or was left out, for people.
+	Notes []string `json:"notes,omitempty"`
+	// Base is the folder against which the paths of files are shown.
+	Base string `json:"base,omitempty"`
+}
+
+// Section is a part of the answer under what it answers.
+type Section struct {
+	Title  string  `json:"title,omitempty"`
+	Text   string  `json:"text,omitempty"` // Markdown with [n], as Report.Text
+	Quotes []Quote `json:"quotes,omitempty"`
+}
+
+// Quote is a passage with its text as it stands in the source.
+type Quote struct {
+	Text    string       `json:"text"`
+	Passage cite.Passage `json:"passage"`
+	// Link is where a reader finds it: "path:line", or the URL with a text
+	// fragment.
+	Link string `json:"link,omitempty"`
+}
+
+// Source is a source that the report uses, with the passages that it was used
+// for, in the order in which they stand there.
+type Source struct {
+	cite.Source
+	Passages []Quote `json:"passages,omitempty"`
+}
+
+// Coverage says how much of the question and of the answer has evidence.
+type Coverage struct {
+	// Claims are the sentences of the answer, covered when a passage bears
+	// them out.
+	Claims Share `json:"claims"`
+	// Facets are the parts of the question, covered when something was found.
+	Facets Share `json:"facets"`
+	// Missing are the facets without anything.
+	Missing []string `json:"missing,omitempty"`
+	// Independent counts the sources behind the answer, copies of one article
+	// once.
+	Independent int `json:"independent"`
+}
+
+// Share is a number of things of which some are covered.
+type Share struct {
+	Covered int `json:"covered"`
+	Total   int `json:"total"`
+}
+
+// Of returns the share as a number from 0 to 1: 0 where there is nothing to
+// cover.
+func (s Share) Of() float64 {
+	if s.Total == 0 {
+		return 0
+	}
+	return float64(s.Covered) / float64(s.Total)
+}
+
+// QuoteAt returns the quote of a passage of a source.
+func QuoteAt(source cite.Source, snap *cite.Snapshot, p cite.Passage) (Quote, error) {
+	text, err := p.Quote(snap)
+	if err != nil {
+		return Quote{}, err
+	}
+	if p.Line == 0 {
+		p.Line = snap.Line(p.Start)
+	}
+	p.Source = source.Number
+	return Quote{Text: text, Passage: p, Link: source.Link(p, snap)}, nil
+}
+
+// Gather fills Sources with what the rest of the report uses: the sources of
+// its quotes, of its conflicts, of the passages that bear claims out, and of
+// the markers in claims. A source or span that does not exist is an error.
+func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
+	used := map[int]*Source{}
+	use := func(number int) (*Source, error) {
+		if s := used[number]; s != nil {
+			return s, nil
+		}
+		s, ok := ledger.Source(number)
+		if !ok {
+			return nil, fmt.Errorf("report: source %d is not in the ledger", number)
+		}
+		used[number] = &Source{Source: s}
+		return used[number], nil
+	}
+	for _, p := range r.passages() {
+		s, err := use(p.Source)
+		if err != nil {
+			return err
+		}
+		snap := snapshots[s.Snapshot]
+		if snap == nil {
+			return fmt.Errorf("report: source %d has no snapshot", p.Source)
+		}
+		q, err := QuoteAt(s.Source, snap, p)
+		if err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+		at, found := slices.BinarySearchFunc(s.Passages, q, byPlace)
+		switch {
+		case !found:
+			s.Passages = slices.Insert(s.Passages, at, q)
+		case len(s.Passages[at].Passage.HeadingPath) == 0 && s.Passages[at].Passage.Page == 0:
+			s.Passages[at] = q // it may know its place better
+		}
+	}
+	for _, c := range r.Claims {
+		for _, n := range c.Sources {
+			if _, err := use(n); err != nil {
+				return err
+			}
+		}
+	}
+	r.Sources = r.Sources[:0]
+	for _, s := range used {
+		r.Sources = append(r.Sources, *s)
+	}
+	slices.SortFunc(r.Sources, func(a, b Source) int { return a.Number - b.Number })
+	return nil
+}
+
+// passages returns the spans that the report shows or leans on.
+func (r *Report) passages() []cite.Passage {
+	var out []cite.Passage
+	for _, s := range r.Sections {
+		for _, q := range s.Quotes {
+			out = append(out, q.Passage)
+		}
+	}
+	for _, q := range r.Nearest {
+		out = append(out, q.Passage)
+	}
+	for _, c := range r.Conflicts {
+		out = append(out, c.A.Passage, c.B.Passage)
+	}
+	for _, c := range r.Claims {
+		if c.Verified {
+			out = append(out, c.Passages...)
+		}
+	}
+	return out
+}
+
+func byPlace(a, b Quote) int {
+	return cmp.Or(a.Passage.Start-b.Passage.Start, a.Passage.End-b.Passage.End)
+}
+
+// Source returns the source with that number, nil if the report has none.
+func (r *Report) Source(number int) *Source {
+	for i := range r.Sources {
+		if r.Sources[i].Number == number {
+			return &r.Sources[i]
+		}
+	}
+	return nil
+}
+
+// Check verifies that every quote of the report, and every quotation inside a
+// claim that counts as verified, stands in the snapshot of its source. The
+// error names all that don't.
+func (r *Report) Check(snapshots cite.Snapshots) error {
+	var errs []error
+	check := func(text string, p cite.Passage) {
+		if err := r.checkQuote(snapshots, text, p); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	for _, s := range r.Sections {
+		for _, q := range s.Quotes {
+			check(q.Text, q.Passage)
+		}
+	}
+	for _, q := range r.Nearest {
+		check(q.Text, q.Passage)
+	}
+	for _, s := range r.Sources {
+		for _, q := range s.Passages {
+			check(q.Text, q.Passage)
+		}
+	}
+	for _, c := range r.Conflicts {
+		check(c.A.Quote, c.A.Passage)
+		check(c.B.Quote, c.B.Passage)
+	}
+	for _, c := range r.Claims {
+		if !c.Verified {
+			continue
+		}
+		for _, quote := range c.Quotes {
+			found := slices.ContainsFunc(c.Sources, func(n int) bool {
+				snap := r.snapshot(snapshots, n)
+				if snap == nil {
+					return false
+				}
+				_, ok := snap.Find(quote)
+				return ok
+			})
+			if !found {
+				errs = append(errs, fmt.Errorf("report: the quotation %q stands in none of the sources %v", quote, c.Sources))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Report) snapshot(snapshots cite.Snapshots, number int) *cite.Snapshot {
+	if s := r.Source(number); s != nil {
+		return snapshots[s.Snapshot]
+	}
+	return nil
+}
+
+func (r *Report) checkQuote(snapshots cite.Snapshots, text string, p cite.Passage) error {
+	snap := r.snapshot(snapshots, p.Source)
+	if snap == nil {
+		return fmt.Errorf("report: the quote %q: source %d has no snapshot", text, p.Source)
+	}
+	stands, err := p.Quote(snap)
+	if err != nil {
+		return fmt.Errorf("report: the quote %q: %w", text, err)
+	}
+	if _, found := snap.Find(text); stands != text || !found {
+		return fmt.Errorf("report: the quote %q of source %d is not what stands there: %q", text, p.Source, stands)
+	}
+	return nil
+}
+
+// JSON returns the stored form of a report, indented, with a final line break.
+func JSON(r *Report) ([]byte, error) {
+	out, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	return append(out, '\n'), nil
+}
+
+// Parse reads the JSON form of any version up to Version.
+func Parse(data []byte) (*Report, error) {
+	var r Report
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if r.Version > Version {
+		return nil, fmt.Errorf("report: version %d is newer than this program understands (%d): upgrade dossier", r.Version, Version)
+	}
+	return &r, nil
+}
