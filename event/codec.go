@@ -20,6 +20,7 @@ var decoders = map[Kind]func([]byte) (Data, error){
 	KindBudgetWarning:      decodeAs[BudgetWarning],
 	KindUsage:              decodeAs[Usage],
 	KindHeartbeat:          decodeAs[Heartbeat],
+	KindProgress:           decodeAs[Progress],
 	KindPlanUpdated:        decodeAs[PlanUpdated],
 	KindAgentStarted:       decodeAs[AgentStarted],
 	KindAgentFinished:      decodeAs[AgentFinished],
@@ -73,6 +74,10 @@ func (Usage) sealed()    {}
 // Kind implements Data.
 func (Heartbeat) Kind() Kind { return KindHeartbeat }
 func (Heartbeat) sealed()    {}
+
+// Kind implements Data.
+func (Progress) Kind() Kind { return KindProgress }
+func (Progress) sealed()    {}
 
 // Kind implements Data.
 func (PlanUpdated) Kind() Kind { return KindPlanUpdated }

@@ -57,6 +57,14 @@ type (
 	}
 	// Heartbeat tells listeners that the run is alive. It is transient.
 	Heartbeat struct{}
+	// Progress says how far a long piece of work is. Total is 0 while it is
+	// not known; Note is what is at hand now. It is transient.
+	Progress struct {
+		What  string `json:"what"`
+		Done  int64  `json:"done"`
+		Total int64  `json:"total,omitempty"`
+		Note  string `json:"note,omitempty"`
+	}
 )
 
 // Agents at work.
@@ -246,6 +254,7 @@ const (
 	KindBudgetWarning      Kind = "budget.warning"
 	KindUsage              Kind = "usage"
 	KindHeartbeat          Kind = "heartbeat"
+	KindProgress           Kind = "progress"
 	KindPlanUpdated        Kind = "plan.updated"
 	KindAgentStarted       Kind = "agent.started"
 	KindAgentFinished      Kind = "agent.finished"
@@ -275,7 +284,7 @@ const (
 // IsTransient says whether data of this type is never stored.
 func IsTransient(d Data) bool {
 	switch d.(type) {
-	case AnswerDelta, ReportDelta, Heartbeat:
+	case AnswerDelta, ReportDelta, Heartbeat, Progress:
 		return true
 	}
 	return false
