@@ -24,7 +24,9 @@ import (
 
 	"dossier/event"
 	"dossier/internal/store"
+	"dossier/kb"
 	"dossier/mode"
+	"dossier/reader"
 	"dossier/run"
 )
 
@@ -37,6 +39,8 @@ type Engine struct {
 	log     *slog.Logger
 	workers int
 	limits  run.Limits // of runs that bring none
+	library *kb.Library
+	reader  *reader.Reader
 	closers []func() error
 
 	ctx    context.Context
@@ -72,13 +76,15 @@ type parts struct {
 	ttl     time.Duration
 	workers int
 	limits  run.Limits
+	library *kb.Library
+	reader  *reader.Reader
 	closers []func() error
 }
 
 func newEngine(p parts) *Engine {
 	e := &Engine{
 		store: p.store, modes: make(map[string]mode.Mode), hub: newHub(), log: p.log,
-		workers: p.workers, limits: p.limits, closers: p.closers, busy: make(map[string]work),
+		workers: p.workers, limits: p.limits, library: p.library, reader: p.reader, closers: p.closers, busy: make(map[string]work),
 	}
 	for _, m := range p.modes {
 		e.modes[m.Name()] = m
@@ -205,6 +211,11 @@ func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
 		a, err := m.Run(ctx, s, req)
 		if err != nil {
 			return err
+		}
+		if a.Report != nil {
+			if err := e.keepReport(ctx, s, a.Report); err != nil {
+				return err
+			}
 		}
 		return s.Emit(event.Message{
 			Role: "assistant", Text: a.Text, Reasoning: a.Reasoning, KeyPoints: a.KeyPoints, Model: a.Model, Extractive: a.Extractive,

@@ -14,10 +14,16 @@ import (
 	"dossier/internal/datadir"
 	"dossier/internal/store"
 	"dossier/internal/store/sqlite"
+	"dossier/kb"
 	"dossier/lang"
+	"dossier/llm"
 	"dossier/mode"
 	"dossier/mode/chat"
+	"dossier/mode/ingest"
+	"dossier/mode/websearch"
+	"dossier/reader"
 	"dossier/run"
+	"dossier/sources"
 )
 
 // Options say how to open an Engine. The zero value opens the user's own data
@@ -86,7 +92,7 @@ func openStore(ctx context.Context, cfg *config.Config, dir string, log *slog.Lo
 	if err := s.Evict(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	e, err := assemble(cfg, s, log)
+	e, err := assemble(cfg, dir, s, log)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -95,7 +101,7 @@ func openStore(ctx context.Context, cfg *config.Config, dir string, log *slog.Lo
 
 // historyIn returns what was said in a session before a run. For a fork that is
 // what was said before the run that it was forked from.
-func historyIn(s store.Store) chat.History {
+func historyIn(s store.Store) mode.History {
 	return func(ctx context.Context, session, id string, limit int) ([]event.Message, error) {
 		for {
 			rec, err := s.Run(ctx, id)
@@ -111,7 +117,7 @@ func historyIn(s store.Store) chat.History {
 }
 
 // assemble is the wiring of the product: everything that exists is named here.
-func assemble(cfg *config.Config, s store.Store, log *slog.Logger) (*Engine, error) {
+func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (*Engine, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -123,15 +129,45 @@ func assemble(cfg *config.Config, s store.Store, log *slog.Logger) (*Engine, err
 	if cfg.Lang != "auto" {
 		language = lang.Code(cfg.Lang)
 	}
+	files := reader.New(reader.Config{CacheDir: filepath.Join(dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})
+	library := kb.New(s, files, embedder(models), kb.Options{
+		TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense, K: cfg.KB.K, ChunkSize: cfg.KB.ChunkSize, MaxFile: int64(cfg.KB.MaxFileMB) << 20,
+	})
+	local := &sources.Local{Library: library, Active: func(ctx context.Context) (string, error) { return activeCollection(ctx, s) }}
+	history := historyIn(s)
+	found := websearch.Parts{Models: models, Library: local, Blobs: s, History: history}
 	return newEngine(parts{
-		store: s, log: log, workers: cfg.Workers,
+		store: s, log: log, workers: cfg.Workers, library: library, reader: files,
 		limits: run.Limits{
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		},
-		owner: "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()),
+		owner:   "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()),
+		closers: []func() error{func() error { files.Close(); return nil }},
 		modes: []mode.Mode{
-			chat.New(models, historyIn(s), chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
+			chat.New(models, history, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
+			websearch.New("web_search", found, searchSettings(cfg, language, cfg.WebSearch.SpeedIterations, cfg.WebSearch.ScrapeTopN, 400, 600)),
+			websearch.New("deep_search", found, searchSettings(cfg, language, cfg.WebSearch.BalancedIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
+			websearch.New("quality", found, searchSettings(cfg, language, cfg.WebSearch.QualityIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
+			ingest.New(local),
 		},
 	}), nil
+}
+
+// searchSettings are those of one of the searching modes.
+func searchSettings(cfg *config.Config, language lang.Code, iterations, read, minWords, maxWords int) websearch.Settings {
+	w := cfg.WebSearch
+	return websearch.Settings{
+		Tuning:   sources.Tuning{Queries: w.Queries, Iterations: iterations, MaxResults: w.MaxResults, TopK: w.RerankTopK, ReadTop: read},
+		MinWords: minWords, MaxWords: maxWords, HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: w.ContextTokens,
+	}
+}
+
+// embedder is the configured one, nil without.
+func embedder(models *llm.Models) kb.Embedder {
+	s := models.Setting(llm.ForEmbeddings)
+	if s.Embedder == nil || s.Name == "" {
+		return nil
+	}
+	return kb.EmbedWith(s.Embedder, s.Name)
 }

@@ -7,8 +7,12 @@ import (
 	"context"
 	"encoding/json"
 
+	"dossier/event"
+	"dossier/lang"
 	"dossier/llm"
+	"dossier/report"
 	"dossier/run"
+	"dossier/sources"
 )
 
 // Request is what a run was asked to do, frozen when the run was created:
@@ -17,6 +21,8 @@ type Request struct {
 	Question string `json:"question"`
 	// Context is material that came with the question (a pipe, a file).
 	Context string `json:"context,omitempty"`
+	// In is what the question is asked of; empty means what the mode is for.
+	In sources.Place `json:"in,omitzero"`
 	// Lang is the language of the answer; empty means the question's.
 	Lang string `json:"lang,omitempty"`
 	// Model replaces the configured model of every role.
@@ -39,6 +45,8 @@ type Answer struct {
 	Model     string   `json:"model,omitempty"`
 	// Extractive marks an answer that was made without a model.
 	Extractive bool `json:"extractive,omitempty"`
+	// Report is the answer with what it rests on, for modes that have sources.
+	Report *report.Report `json:"report,omitempty"`
 }
 
 // Mode carries out runs. It is safe for concurrent use and keeps nothing
@@ -52,4 +60,43 @@ type Mode interface {
 	// Run works on the request to its answer. It returns the kernel's errors
 	// as they are.
 	Run(ctx context.Context, s *run.Scope, req Request) (Answer, error)
+}
+
+// Language of the answer: the one asked for, the configured one, or that of
+// the question.
+func (r Request) Language(configured lang.Code) lang.Code {
+	switch {
+	case r.Lang != "" && r.Lang != "auto":
+		return lang.Code(r.Lang)
+	case configured != "":
+		return configured
+	}
+	return lang.ForAnswer(r.Question, lang.English)
+}
+
+// History returns the last limit messages of a session before the given run.
+type History func(ctx context.Context, session, run string, limit int) ([]event.Message, error)
+
+// Conversation returns what was said before the question: what the caller
+// brought along, or the session's last messages, recorded so that a resumed run
+// sees the same.
+func (r Request) Conversation(ctx context.Context, s *run.Scope, history History, limit int) ([]llm.Message, error) {
+	if len(r.History) > 0 {
+		return r.History[max(0, len(r.History)-limit):], nil
+	}
+	rec := s.Record()
+	if limit <= 0 || rec.Session == rec.ID {
+		return nil, nil
+	}
+	return run.Step(ctx, s, "history", func(ctx context.Context, _ *run.Scope) ([]llm.Message, error) {
+		messages, err := history(ctx, rec.Session, rec.ID, limit)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]llm.Message, 0, len(messages))
+		for _, msg := range messages {
+			out = append(out, llm.Message{Role: llm.Role(msg.Role), Content: msg.Text})
+		}
+		return out, nil
+	})
 }

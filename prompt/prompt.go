@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"text/template"
 
@@ -157,7 +158,8 @@ const CodeNoModel = "no_model_configured"
 // Is makes errors.Is(err, llm.ErrNotConfigured) hold.
 func (noModel) Is(target error) bool { return target == llm.ErrNotConfigured }
 
-// Template is a prompt file: Go text templates named "system" and "user".
+// Template is a prompt file: Go text templates named "system" and "user". Text
+// from outside goes through the function data.
 type Template struct{ t *template.Template }
 
 // Parse reads a prompt file. It panics when the file is missing or wrong:
@@ -167,7 +169,7 @@ func Parse(files fs.FS, name string) *Template {
 	if err != nil {
 		panic(fmt.Sprintf("prompt: %v", err))
 	}
-	t := template.Must(template.New(name).Option("missingkey=error").Parse(string(raw)))
+	t := template.Must(template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"data": Data}).Parse(string(raw)))
 	for _, part := range []string{"system", "user"} {
 		if t.Lookup(part) == nil {
 			panic(fmt.Sprintf("prompt: %s defines no %q", name, part))
@@ -175,6 +177,14 @@ func Parse(files fs.FS, name string) *Template {
 	}
 	return &Template{t}
 }
+
+// fences are the tags with which prompts mark text from outside.
+var fences = regexp.MustCompile(`(?i)<(\s*/?\s*(?:answer|claim|document|found|material|passage)\b)`)
+
+// Data makes text from outside safe to stand between the tags of a prompt: what
+// looks like one of them can't end its place. All else stays as it is, so that
+// what a model copies from it is found again.
+func Data(text string) string { return fences.ReplaceAllString(text, "‹$1") }
 
 func (t *Template) render(in any) (system, user string, err error) {
 	var b bytes.Buffer

@@ -14,7 +14,7 @@ import (
 
 // backend is what the commands work with: an engine of this process, or the
 // process that owns the data directory.
-type backend interface{ server.Runs }
+type backend interface{ server.Engine }
 
 // link is a backend that is found again when its process goes away.
 type link struct {

@@ -18,6 +18,8 @@ type Config struct {
 
 	Execution Execution `key:"execution" help:"Limits of an agent's loop."`
 	Search    Search    `key:"search" help:"Web search."`
+	WebSearch WebSearch `key:"web_search" help:"How much the modes web_search, deep_search and quality do for a question."`
+	KB        KB        `key:"kb" help:"Collections of the user's documents."`
 	Prompts   Prompts   `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
 	MCP       Tree      `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
 	Tools     Tree      `key:"tools" help:"Arguments of tools by name: {tool: {any: value}}."`
@@ -86,6 +88,28 @@ type Search struct {
 	MaxResults       int    `key:"max_results" default:"10" min:"1" max:"100" help:"Results of one search."`
 	MaxPages         int    `key:"max_pages" default:"5" min:"0" max:"100" help:"Pages read after one search."`
 	ContentLimit     int    `key:"content_limit" default:"3500" min:"0" help:"Characters of a page that the model sees."`
+}
+
+// WebSearch is how much is done for a question.
+type WebSearch struct {
+	Queries            int `key:"queries" alias:"deep_search_queries" default:"3" min:"1" max:"20" help:"Search queries for each part of a question, and for each in a round of follow-ups."`
+	MaxResults         int `key:"max_results" alias:"deep_search_max_results" default:"8" min:"1" max:"100" help:"Results taken of one query."`
+	RerankTopK         int `key:"rerank_top_k" alias:"deep_search_rerank_top_k" default:"6" min:"1" max:"100" help:"Passages kept for each part of a question."`
+	ScrapeTopN         int `key:"scrape_top_n" alias:"deep_search_scrape_top_n" default:"4" min:"1" max:"100" help:"Documents read by web_search."`
+	DeepScrapeTopN     int `key:"deep_scrape_top_n" default:"8" min:"1" max:"100" help:"Documents read by deep_search and quality."`
+	SpeedIterations    int `key:"speed_iterations" alias:"speed_max_iterations" default:"2" min:"1" max:"100" help:"Rounds of searching in web_search."`
+	BalancedIterations int `key:"balanced_iterations" alias:"balanced_max_iterations" default:"6" min:"1" max:"100" help:"Rounds of searching in deep_search."`
+	QualityIterations  int `key:"quality_iterations" alias:"quality_max_iterations" default:"25" min:"1" max:"100" help:"Rounds of searching in quality."`
+	ContextTokens      int `key:"context_tokens" default:"12000" min:"500" max:"1000000" help:"Tokens of passages from which a model writes the answer."`
+}
+
+// KB is about collections.
+type KB struct {
+	TopBM25   int     `key:"hybrid_top_bm25" alias:"hybrid_top_bm25" default:"50" min:"1" max:"1000" help:"Passages found by words that a search looks at."`
+	TopDense  int     `key:"hybrid_top_dense" alias:"hybrid_top_dense" default:"50" min:"1" max:"1000" help:"Passages found by meaning that a search looks at, where models.embeddings is configured."`
+	K         float64 `key:"hybrid_k" alias:"hybrid_k" default:"60" min:"1" max:"1000" help:"Constant of the reciprocal rank fusion of the two."`
+	ChunkSize int     `key:"chunk_size" default:"0" min:"0" max:"20000" help:"Letters in a passage; 0 is the default. It counts for what is read from then on."`
+	MaxFileMB int     `key:"max_file_mb" default:"64" min:"1" max:"4096" help:"Larger files are listed and not read, in MiB."`
 }
 
 // Prompts replace the built-in ones. {available_tools} and {current_date} are filled in.

@@ -48,7 +48,7 @@ type Server struct {
 
 // Serve begins to serve runs for the data directory dir, which the caller
 // owns: whatever an earlier owner left there is replaced.
-func Serve(dir string, runs Runs, version string) (*Server, error) {
+func Serve(dir string, runs Engine, version string) (*Server, error) {
 	l, socket, err := listen(dir)
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)

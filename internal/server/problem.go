@@ -7,8 +7,10 @@ import (
 
 	"dossier"
 	"dossier/internal/store"
+	"dossier/kb"
 	"dossier/llm"
 	"dossier/run"
+	"dossier/sources"
 )
 
 // Problem is an error as every client sees it: a code for programs, a sentence
@@ -50,6 +52,8 @@ var known = []struct {
 	{store.ErrCorrupt, "corrupt", http.StatusInternalServerError, "keep the file as it is, restore the data directory from a backup or choose another one with --data DIR"},
 	{store.ErrDiskFull, "disk_full", http.StatusInsufficientStorage, "free some space; nothing that was recorded is lost"},
 	{store.ErrReadOnly, "read_only", http.StatusInternalServerError, "make the data directory writable or choose another one with --data DIR"},
+	{dossier.ErrNoReport, "no_report", http.StatusNotFound, "`dossier runs show ID` tells how far it is; only runs that search have a report"},
+	{kb.ErrNoCollection, "no_collection", http.StatusNotFound, "`dossier kb list` shows the collections; `dossier kb add DIR` makes one"},
 	{run.ErrLeased, "leased", http.StatusConflict, "wait for it, or stop it with `dossier runs cancel ID`"},
 	{run.ErrFenced, "fenced", http.StatusConflict, ""},
 	{run.ErrEnded, "ended", http.StatusConflict, "`dossier runs fork ID --at STEP` does a part of it anew"},
@@ -72,6 +76,7 @@ func Describe(err error) *Problem {
 	var (
 		problem *Problem
 		usage   *dossier.UsageError
+		place   *sources.PlaceError
 		stopped *dossier.StoppedError
 		call    *llm.Error
 		budget  *run.BudgetError
@@ -81,6 +86,8 @@ func Describe(err error) *Problem {
 		return problem
 	case errors.As(err, &usage):
 		return &Problem{Code: "usage", Message: err.Error(), Hint: usage.Hint}
+	case errors.As(err, &place):
+		return &Problem{Code: "usage", Message: place.Message, Hint: place.Hint}
 	case errors.As(err, &stopped):
 		f := stopped.Failure
 		return &Problem{Code: f.Code, Message: f.Message, Hint: f.Hint, Run: stopped.Run}

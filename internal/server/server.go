@@ -19,6 +19,8 @@ import (
 
 	"dossier"
 	"dossier/event"
+	"dossier/kb"
+	"dossier/report"
 	"dossier/run"
 )
 
@@ -41,11 +43,28 @@ type Runs interface {
 	Replay(ctx context.Context, id string) ([]event.Event, error)
 	Export(ctx context.Context, id string) (dossier.Bundle, error)
 	Delete(ctx context.Context, id string) error
+	Report(ctx context.Context, id string) (*report.Report, error)
+}
+
+// Library is what can be done with collections, and the health of all.
+type Library interface {
+	Collections(ctx context.Context) (dossier.CollectionList, error)
+	Collection(ctx context.Context, name string) (dossier.CollectionDetail, error)
+	SearchCollection(ctx context.Context, name string, q kb.Query) (kb.Result, error)
+	DeleteCollection(ctx context.Context, name string) error
+	UseCollection(ctx context.Context, name string) (kb.Collection, error)
+	Diagnose(ctx context.Context) ([]dossier.Finding, error)
+}
+
+// Engine is all that is served.
+type Engine interface {
+	Runs
+	Library
 }
 
 var (
-	_ Runs = (*dossier.Engine)(nil)
-	_ Runs = (*Client)(nil)
+	_ Engine = (*dossier.Engine)(nil)
+	_ Engine = (*Client)(nil)
 )
 
 // maxBody bounds a request: a question of the largest size, escaped as JSON.
@@ -71,7 +90,7 @@ type (
 )
 
 type api struct {
-	runs    Runs
+	runs    Engine
 	version string
 	// closing ends the streams when the server does.
 	closing context.Context
@@ -104,6 +123,11 @@ func (a *api) handler(token string) http.Handler {
 		}
 		return reply(w, http.StatusOK, b)
 	})
+	handle("GET /api/runs/{id}/report.json", func(w http.ResponseWriter, r *http.Request) error {
+		rep, err := a.runs.Report(r.Context(), r.PathValue("id"))
+		return give(w, rep, err)
+	})
+	a.library(handle)
 	for verb, do := range map[string]func(context.Context, string) error{
 		"pause": a.runs.Pause, "resume": a.runs.Resume, "finish": a.runs.Finish, "cancel": a.runs.Cancel,
 	} {

@@ -28,19 +28,16 @@ type Settings struct {
 	Lang lang.Code `json:"lang,omitempty"`
 }
 
-// History returns the last limit messages of a session before the given run.
-type History func(ctx context.Context, session, run string, limit int) ([]event.Message, error)
-
 // Mode is the chat mode.
 type Mode struct {
 	models   *llm.Models
-	history  History
+	history  mode.History
 	settings Settings
 }
 
 // New returns the mode with its models, the sessions' messages and the
 // settings for new runs.
-func New(models *llm.Models, history History, settings Settings) *Mode {
+func New(models *llm.Models, history mode.History, settings Settings) *Mode {
 	return &Mode{models: models, history: history, settings: settings}
 }
 
@@ -92,7 +89,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err := json.Unmarshal(req.Settings, &set); err != nil {
 		return mode.Answer{}, fmt.Errorf("settings of chat: %w", err)
 	}
-	history, err := m.conversation(ctx, s, req, set)
+	history, err := req.Conversation(ctx, s, m.history, set.HistoryLimit)
 	if err != nil {
 		return mode.Answer{}, err
 	}
@@ -100,7 +97,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	var written strings.Builder // as far as the model has come
 	made, err := answer.Do(ctx, s, m.models, input{
 		Question: req.Question, Context: req.Context, History: history,
-		Language: answerLanguage(req, set).Name(), Date: rec.Created.Format("2006-01-02"),
+		Language: req.Language(set.Lang).Name(), Date: rec.Created.Format("2006-01-02"),
 	}, prompt.Options[SynthesizedAnswer]{
 		Model: req.Model, StreamField: "answer",
 		Sink: func(text string) {
@@ -120,43 +117,4 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	}
 	v := made.Value
 	return mode.Answer{Text: v.Answer, Reasoning: v.Reasoning, KeyPoints: v.KeyPoints, Model: made.Model}, nil
-}
-
-// conversation returns what was said before: what the caller brought along, or
-// the session's last messages, recorded so that a resumed run sees the same.
-func (m *Mode) conversation(ctx context.Context, s *run.Scope, req mode.Request, set Settings) ([]llm.Message, error) {
-	if len(req.History) > 0 {
-		return last(req.History, set.HistoryLimit), nil
-	}
-	rec := s.Record()
-	if set.HistoryLimit <= 0 || rec.Session == rec.ID {
-		return nil, nil
-	}
-	said, err := run.Step(ctx, s, "history", func(ctx context.Context, _ *run.Scope) ([]llm.Message, error) {
-		messages, err := m.history(ctx, rec.Session, rec.ID, set.HistoryLimit)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]llm.Message, 0, len(messages))
-		for _, msg := range messages {
-			out = append(out, llm.Message{Role: llm.Role(msg.Role), Content: msg.Text})
-		}
-		return out, nil
-	})
-	return said, err
-}
-
-func last(messages []llm.Message, n int) []llm.Message {
-	return messages[max(0, len(messages)-n):]
-}
-
-// answerLanguage is the one asked for, or the question's.
-func answerLanguage(req mode.Request, set Settings) lang.Code {
-	switch {
-	case req.Lang != "" && req.Lang != "auto":
-		return lang.Code(req.Lang)
-	case set.Lang != "":
-		return set.Lang
-	}
-	return lang.ForAnswer(req.Question, lang.English)
 }

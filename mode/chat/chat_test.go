@@ -7,7 +7,6 @@ import (
 	"os"
 	"testing"
 
-	"dossier/lang"
 	"dossier/llm"
 	"dossier/mode"
 )
@@ -31,7 +30,7 @@ func TestPrompts(t *testing.T) {
 	} {
 		messages, err := answer.Messages(input{
 			Question: c.req.Question, Context: c.req.Context, History: c.history,
-			Language: answerLanguage(c.req, Settings{}).Name(), Date: "2026-11-15",
+			Language: c.req.Language("").Name(), Date: "2026-11-15",
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -53,23 +52,5 @@ func TestPrompts(t *testing.T) {
 	}
 	if !bytes.Equal(out.Bytes(), want) {
 		t.Errorf("the prompts differ from %s (-update rewrites it):\n%s", golden, &out)
-	}
-}
-
-func TestLanguageOfTheAnswer(t *testing.T) {
-	for _, c := range []struct {
-		req  mode.Request
-		set  Settings
-		want lang.Code
-	}{
-		{mode.Request{Question: "what is it?"}, Settings{}, "en"},
-		{mode.Request{Question: "что это такое?"}, Settings{}, "ru"},
-		{mode.Request{Question: "这是什么？"}, Settings{}, "zh"},
-		{mode.Request{Question: "what is it?", Lang: "ru"}, Settings{Lang: "zh"}, "ru"},
-		{mode.Request{Question: "what is it?", Lang: "auto"}, Settings{Lang: "zh"}, "zh"},
-	} {
-		if got := answerLanguage(c.req, c.set); got != c.want {
-			t.Errorf("%+v %+v: %s", c.req, c.set, got)
-		}
 	}
 }

@@ -1,0 +1,222 @@
+package dossier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"dossier/event"
+	"dossier/internal/store"
+	"dossier/kb"
+	"dossier/reader"
+	"dossier/report"
+	"dossier/run"
+)
+
+// ErrNoReport says that a run has no report: it is not over, or its mode makes
+// none.
+var ErrNoReport = errors.New("the run has no report")
+
+// keepReport stores a report as the run's result and tells where it is.
+func (e *Engine) keepReport(ctx context.Context, s *run.Scope, r *report.Report) error {
+	kept, err := run.Step(ctx, s, "report", func(ctx context.Context, _ *run.Scope) (event.ExportReady, error) {
+		raw, err := report.JSON(r)
+		if err != nil {
+			return event.ExportReady{}, err
+		}
+		hash, err := e.store.PutBlob(ctx, raw)
+		return event.ExportReady{Format: "json", Hash: hash, Bytes: int64(len(raw))}, err
+	})
+	if err != nil {
+		return err
+	}
+	return s.Emit(kept)
+}
+
+// Report returns what a run delivered. It fails with ErrNoReport.
+func (e *Engine) Report(ctx context.Context, id string) (*report.Report, error) {
+	rec, err := e.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	log, err := e.store.Events(ctx, rec.ID, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	hash := ""
+	for _, ev := range log {
+		if d, ok := ev.Data.(event.ExportReady); ok && d.Format == "json" {
+			hash = d.Hash
+		}
+	}
+	if hash == "" {
+		return nil, fmt.Errorf("%w: %s", ErrNoReport, rec.ID)
+	}
+	raw, err := e.store.Blob(ctx, hash)
+	if err != nil {
+		return nil, fmt.Errorf("the report of run %s: %w", rec.ID, err)
+	}
+	return report.Parse(raw)
+}
+
+// CollectionList is every collection, and the name of the active one.
+// Collections are filled by runs of the mode ingest and by those that look for
+// something in a folder.
+type CollectionList struct {
+	Collections []kb.Collection `json:"collections"`
+	Active      string          `json:"active,omitempty"`
+}
+
+// Collections returns the collections.
+func (e *Engine) Collections(ctx context.Context) (CollectionList, error) {
+	list, err := e.library.List(ctx)
+	if err != nil {
+		return CollectionList{}, err
+	}
+	active, err := activeCollection(ctx, e.store)
+	return CollectionList{list, active}, err
+}
+
+// CollectionDetail is a collection and what could not be read of it.
+type CollectionDetail struct {
+	kb.Collection
+	Failures []FailedDocument `json:"failures,omitempty"`
+}
+
+// FailedDocument is a file without text, and why.
+type FailedDocument struct {
+	Path   string        `json:"path"`
+	Reason reader.Reason `json:"reason"`
+	Why    string        `json:"why"`
+}
+
+// Collection returns a collection by its name or id.
+func (e *Engine) Collection(ctx context.Context, name string) (CollectionDetail, error) {
+	c, err := e.collection(ctx, name)
+	if err != nil {
+		return CollectionDetail{}, err
+	}
+	d := CollectionDetail{Collection: c}
+	failed, err := e.store.FailedDocuments(ctx, c.ID)
+	for _, f := range failed {
+		if f.Failure != nil && f.Failure.Reason != reader.Unsupported {
+			d.Failures = append(d.Failures, FailedDocument{f.Path, f.Failure.Reason, f.Failure.Why})
+		}
+	}
+	return d, err
+}
+
+// collection finds a collection; an empty name means the active one.
+func (e *Engine) collection(ctx context.Context, name string) (kb.Collection, error) {
+	if name == "" {
+		active, err := activeCollection(ctx, e.store)
+		if err != nil {
+			return kb.Collection{}, err
+		}
+		if active == "" {
+			return kb.Collection{}, &UsageError{Message: "no collection is named and none is in use", Hint: "`dossier kb list` shows the collections, `dossier kb use NAME` chooses one"}
+		}
+		name = active
+	}
+	return e.library.Get(ctx, name)
+}
+
+// SearchCollection searches a collection; an empty name means the active one.
+func (e *Engine) SearchCollection(ctx context.Context, name string, q kb.Query) (kb.Result, error) {
+	c, err := e.collection(ctx, name)
+	if err != nil {
+		return kb.Result{}, err
+	}
+	return e.library.Search(ctx, c.ID, q)
+}
+
+// DeleteCollection removes a collection. The files that it mirrors stay, and so
+// do the texts that runs have cited from it.
+func (e *Engine) DeleteCollection(ctx context.Context, name string) error {
+	c, err := e.library.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := e.library.Delete(ctx, c.ID); err != nil {
+		return err
+	}
+	if active, err := activeCollection(ctx, e.store); err == nil && active == c.Name {
+		return e.store.SetSetting(ctx, kbBucket, kbActive, nil)
+	}
+	return nil
+}
+
+// UseCollection makes a collection the one that is asked when none is named,
+// from the next run on.
+func (e *Engine) UseCollection(ctx context.Context, name string) (kb.Collection, error) {
+	c, err := e.library.Get(ctx, name)
+	if err != nil {
+		return c, err
+	}
+	return c, e.store.SetSetting(ctx, kbBucket, kbActive, []byte(c.Name))
+}
+
+// Where the name of the active collection is kept.
+const (
+	kbBucket = "kb"
+	kbActive = "active"
+)
+
+func activeCollection(ctx context.Context, s store.Settings) (string, error) {
+	raw, err := s.Setting(ctx, kbBucket, kbActive)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	return string(raw), err
+}
+
+// Finding is the result of one check of the engine's health.
+type Finding struct {
+	What   string        `json:"what"`
+	OK     bool          `json:"ok"`
+	Detail string        `json:"detail,omitempty"`
+	Hint   string        `json:"hint,omitempty"`
+	Took   time.Duration `json:"took,omitempty"`
+}
+
+// Diagnose checks the store, the collections and the parsers.
+func (e *Engine) Diagnose(ctx context.Context) ([]Finding, error) {
+	began := time.Now()
+	err := e.store.Check(ctx)
+	out := []Finding{{What: "database", OK: err == nil, Took: time.Since(began)}}
+	if err != nil {
+		out[0].Detail, out[0].Hint = err.Error(), "keep the file as it is and restore the data directory from a backup"
+	}
+	list, err := e.library.List(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, c := range list {
+		out = append(out, e.examine(ctx, c))
+	}
+	for _, c := range e.reader.SelfTest(ctx) {
+		out = append(out, Finding{What: "parser " + string(c.Format), OK: c.OK, Detail: c.Detail, Took: c.Took})
+	}
+	return out, nil
+}
+
+// examine checks one collection: its index and the folders that it mirrors.
+func (e *Engine) examine(ctx context.Context, c kb.Collection) Finding {
+	began := time.Now()
+	f := Finding{What: "collection " + c.Name, OK: true, Detail: fmt.Sprintf("%d documents, %d passages", c.Documents, c.Chunks)}
+	if c.Failed > 0 {
+		f.Detail += fmt.Sprintf(", %d files without text", c.Failed)
+	}
+	if err := e.library.Verify(ctx, c.ID); err != nil {
+		f.OK, f.Detail, f.Hint = false, err.Error(), "`dossier kb rm` and `dossier kb add` build it anew; the files are not touched"
+	}
+	for _, root := range c.Roots {
+		if _, err := os.Stat(root); err != nil {
+			f.OK, f.Detail, f.Hint = false, "the folder "+root+" can't be read: "+err.Error(), "its documents are still found; `dossier kb rm` forgets them"
+		}
+	}
+	f.Took = time.Since(began)
+	return f
+}

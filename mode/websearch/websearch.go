@@ -1,0 +1,337 @@
+// Package websearch is the mode that searches, reads and answers with
+// citations: plan, rounds of searches with follow-ups for the parts of the
+// question that have nothing yet, reading, an answer, a check of every sentence
+// against what was read.
+//
+// With a model the answer is written from the passages; without one it consists
+// of the sentences themselves, grouped under what they answer.
+package websearch
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"dossier/cite"
+	"dossier/event"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/mode"
+	"dossier/prompt"
+	"dossier/report"
+	"dossier/run"
+	"dossier/sources"
+)
+
+// Settings of the mode, frozen into each run.
+type Settings struct {
+	sources.Tuning
+	MinWords     int       `json:"min_words"`
+	MaxWords     int       `json:"max_words"`
+	HistoryLimit int       `json:"history_limit"`
+	Lang         lang.Code `json:"lang,omitempty"`
+	// ContextTokens bounds the passages that the answer is written from.
+	ContextTokens int `json:"context_tokens"`
+}
+
+// Library makes ready what a question is asked of.
+type Library interface {
+	// Prepare brings the place's documents up to date as a step of the run.
+	Prepare(ctx context.Context, s *run.Scope, in sources.Place) (sources.Prepared, error)
+	Corpus(p sources.Prepared) sources.Corpus
+}
+
+// Mode searches, reads and answers.
+type Mode struct {
+	name     string
+	models   *llm.Models
+	library  Library
+	blobs    sources.Blobs
+	history  mode.History
+	settings Settings
+}
+
+// Parts is what the mode works with.
+type Parts struct {
+	Models  *llm.Models
+	Library Library
+	Blobs   sources.Blobs
+	History mode.History
+}
+
+// New returns the mode under a name, with the settings for new runs: web_search
+// and deep_search differ in nothing else.
+func New(name string, p Parts, settings Settings) *Mode {
+	return &Mode{name: name, models: p.Models, library: p.Library, blobs: p.Blobs, history: p.History, settings: settings}
+}
+
+// Name implements mode.Mode.
+func (m *Mode) Name() string { return m.name }
+
+// Settings implements mode.Mode.
+func (m *Mode) Settings() any { return m.settings }
+
+// SynthesizedAnswer is what the model is asked for.
+type SynthesizedAnswer struct {
+	Reasoning string   `json:"reasoning" jsonschema:"which passages answer what, in a few sentences"`
+	Found     bool     `json:"found" jsonschema:"false when the passages do not answer the question"`
+	Answer    string   `json:"answer" jsonschema:"the whole answer with source numbers in brackets"`
+	KeyPoints []string `json:"key_points" jsonschema:"the main points, each a short sentence with its source numbers"`
+}
+
+// Validate implements the check of llm.Object.
+func (a *SynthesizedAnswer) Validate() error {
+	if strings.TrimSpace(a.Answer) == "" {
+		return fmt.Errorf("the field answer is empty: write the whole answer there")
+	}
+	return nil
+}
+
+type input struct {
+	Question string
+	Parts    []string
+	Notes    []sources.Note
+	Passages []sources.Excerpt
+	Language string
+	Date     string
+	MinWords int
+	MaxWords int
+}
+
+//go:embed answer.md
+var files embed.FS
+
+var answer = &prompt.Task[input, SynthesizedAnswer]{
+	Name:     "answer",
+	Role:     llm.ForWriter,
+	Template: prompt.Parse(files, "answer.md"),
+	// Without a model the quotes that were chosen are the answer.
+	Fallback: func(input) (SynthesizedAnswer, error) { return SynthesizedAnswer{}, nil },
+}
+
+// Run implements mode.Mode.
+func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.Answer, error) {
+	var set Settings
+	if err := json.Unmarshal(req.Settings, &set); err != nil {
+		return mode.Answer{}, fmt.Errorf("settings of %s: %w", m.name, err)
+	}
+	language := req.Language(set.Lang)
+	history, err := req.Conversation(ctx, s, m.history, set.HistoryLimit)
+	if err != nil {
+		return mode.Answer{}, err
+	}
+	ready, err := m.library.Prepare(ctx, s, req.In)
+	if err != nil {
+		return mode.Answer{}, err
+	}
+	found, err := sources.Gather(ctx, s, sources.Job{
+		Models: m.models, Model: req.Model, Blobs: m.blobs, Corpus: m.library.Corpus(ready),
+		Question: req.Question, History: history, Language: language, Where: ready.Where, Tuning: set.Tuning,
+	})
+	if err != nil {
+		return mode.Answer{}, err
+	}
+	w := &writing{mode: m, scope: s, req: req, set: set, language: language, evidence: found, ready: ready}
+	return w.write(ctx)
+}
+
+// writing makes the answer out of the evidence.
+type writing struct {
+	mode     *Mode
+	scope    *run.Scope
+	req      mode.Request
+	set      Settings
+	language lang.Code
+	evidence *sources.Evidence
+	ready    sources.Prepared
+}
+
+func (w *writing) write(ctx context.Context) (mode.Answer, error) {
+	if len(w.evidence.Passages) == 0 {
+		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
+	}
+	rec := w.scope.Record()
+	in := input{
+		Question: w.evidence.Question, Notes: w.evidence.Notes, Passages: w.evidence.Excerpts(w.set.ContextTokens),
+		Language: w.language.Name(), Date: rec.Created.Format("2006-01-02"), MinWords: w.set.MinWords, MaxWords: w.set.MaxWords,
+	}
+	if len(w.evidence.Facets) > 1 {
+		for _, f := range w.evidence.Facets {
+			in.Parts = append(in.Parts, f.Title)
+		}
+	}
+	made, err := answer.Do(ctx, w.scope, w.mode.models, in, prompt.Options[SynthesizedAnswer]{Model: w.req.Model})
+	if err != nil {
+		return mode.Answer{}, err
+	}
+	if made.Extractive {
+		if w.mode.models.Configured() {
+			w.evidence.Trouble = append(w.evidence.Trouble, "the answer was made by rules instead of a model: "+made.Why)
+		}
+		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
+	}
+	if !made.Value.Found {
+		return w.deliver(w.nothing(), mode.Answer{Reasoning: made.Value.Reasoning, Model: made.Model})
+	}
+	return w.written(ctx, made)
+}
+
+// written checks what a model wrote and delivers what holds.
+func (w *writing) written(ctx context.Context, made prompt.Decision[SynthesizedAnswer]) (mode.Answer, error) {
+	checked, err := w.evidence.Verify(ctx, w.scope, sources.Writing{
+		Models: w.mode.models, Model: w.req.Model, Language: w.language, Text: made.Value.Answer,
+	})
+	if err != nil {
+		return mode.Answer{}, err
+	}
+	if checked.Covered == 0 {
+		// Not one sentence holds: the sentences of the sources are more worth.
+		w.evidence.Trouble = append(w.evidence.Trouble, lang.Text(w.language, "research.unsupported"))
+		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
+	}
+	for _, c := range checked.Claims {
+		if err := w.scope.Emit(c.Event()); err != nil {
+			return mode.Answer{}, err
+		}
+	}
+	if err := w.scope.Emit(checked.Event()); err != nil {
+		return mode.Answer{}, err
+	}
+	r := w.report(report.Answered)
+	r.Text, r.Claims, r.Model = checked.Text, checked.Claims, made.Model
+	r.Coverage.Claims = report.Share{Covered: checked.Covered, Total: len(checked.Claims)}
+	r.Coverage.Independent = checked.Independent
+	return w.deliver(r, mode.Answer{Reasoning: made.Value.Reasoning, KeyPoints: w.keyPoints(made.Value.KeyPoints), Model: made.Model})
+}
+
+// keyPoints keeps the points that cite what was read.
+func (w *writing) keyPoints(points []string) []string {
+	var out []string
+	for _, p := range points {
+		p = cite.Sanitize(p)
+		claims := cite.Split(p)
+		known := len(claims) > 0
+		for _, c := range claims {
+			for _, n := range c.Sources {
+				if _, ok := w.evidence.Ledger.Source(n); !ok {
+					known = false
+				}
+			}
+		}
+		if known {
+			out = append(out, strings.TrimSpace(p))
+		}
+	}
+	return out
+}
+
+// report begins a report of that outcome.
+func (w *writing) report(outcome report.Outcome) *report.Report {
+	e := w.evidence
+	rec := w.scope.Record()
+	r := &report.Report{
+		Version: report.Version, Run: rec.ID, Created: rec.Created.UTC(), Question: w.req.Question, Lang: w.language, Outcome: outcome,
+		Base: w.req.In.Base, Notes: w.notes(),
+		Coverage: report.Coverage{Facets: report.Share{Covered: e.Covered(), Total: len(e.Facets)}, Missing: e.Missing()},
+	}
+	var quoted []cite.Passage
+	for _, f := range e.Facets {
+		quoted = append(quoted, f.Quotes...)
+	}
+	r.Conflicts = cite.Conflicts(e.Ledger, e.Snapshots, quoted)
+	return r
+}
+
+// notes are what the reader of the answer should know about how it came about.
+func (w *writing) notes() []string {
+	notes := w.ready.Notes(w.language)
+	if w.evidence.Stopped != nil {
+		notes = append(notes, lang.Text(w.language, "research.stopped"))
+	}
+	return append(notes, w.evidence.Trouble...)
+}
+
+// quotes is the answer without a model.
+func (w *writing) quotes() *report.Report {
+	e := w.evidence
+	if e.Covered() == 0 {
+		return w.nothing()
+	}
+	r := w.report(report.Answered)
+	if e.Covered() < len(e.Facets) {
+		r.Outcome = report.Partial
+	}
+	r.Extractive = true
+	var all []cite.Passage
+	for _, f := range e.Facets {
+		if !f.Answered {
+			continue
+		}
+		section := report.Section{Quotes: w.quoted(f.Quotes)}
+		if len(e.Facets) > 1 {
+			section.Title = f.Title
+		}
+		r.Sections = append(r.Sections, section)
+		all = append(all, f.Quotes...)
+	}
+	checked := cite.VerifyQuotes(e.Ledger, e.Snapshots, all)
+	r.Claims, r.Coverage.Independent = checked.Claims, checked.Independent
+	r.Coverage.Claims = report.Share{Covered: checked.Covered, Total: len(checked.Claims)}
+	return r
+}
+
+// nearestShown is how many passages are shown when none answers.
+const nearestShown = 3
+
+// nothing is the answer when no passage has one.
+func (w *writing) nothing() *report.Report {
+	r := w.report(report.Nothing)
+	r.Extractive = true
+	r.Coverage.Facets.Covered, r.Conflicts = 0, nil
+	var near []cite.Passage
+	for _, f := range w.evidence.Facets {
+		near = append(near, f.Quotes...)
+	}
+	r.Coverage.Missing = nil
+	for _, f := range w.evidence.Facets {
+		r.Coverage.Missing = append(r.Coverage.Missing, f.Title)
+	}
+	r.Nearest = w.quoted(near[:min(nearestShown, len(near))])
+	return r
+}
+
+// quoted turns passages into quotes; one that does not lie in its snapshot,
+// which would be a fault of ours, is left out.
+func (w *writing) quoted(passages []cite.Passage) []report.Quote {
+	var out []report.Quote
+	for _, p := range passages {
+		src, ok := w.evidence.Ledger.Source(p.Source)
+		if !ok {
+			continue
+		}
+		if q, err := report.QuoteAt(src, w.evidence.Snapshots[src.Snapshot], p); err == nil {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// deliver completes a report and tells its coverage.
+func (w *writing) deliver(r *report.Report, a mode.Answer) (mode.Answer, error) {
+	if err := r.Gather(w.evidence.Ledger, w.evidence.Snapshots); err != nil {
+		return mode.Answer{}, err
+	}
+	if err := r.Check(w.evidence.Snapshots); err != nil {
+		return mode.Answer{}, fmt.Errorf("a quote of the answer is not in its source: %w", err)
+	}
+	if r.Extractive {
+		c := r.Coverage.Claims
+		if err := w.scope.Emit(event.Coverage{Of: "claims", Covered: c.Covered, Total: c.Total, Share: c.Of()}); err != nil {
+			return mode.Answer{}, err
+		}
+	}
+	a.Report, a.Text, a.Extractive = r, report.Markdown(r), r.Extractive && a.Model == ""
+	return a, nil
+}

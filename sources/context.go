@@ -1,0 +1,60 @@
+package sources
+
+import (
+	"fmt"
+	"strings"
+
+	"dossier/llm"
+)
+
+// Excerpt is a passage as a model reads it.
+type Excerpt struct {
+	Source int
+	Title  string
+	Date   string
+	Place  string // headings and page
+	Text   string
+}
+
+// Excerpts returns the passages that fit into so many tokens: the best of each
+// facet first, then the second best of each, and so on; in the order of the
+// sources and of the places in them.
+func (e *Evidence) Excerpts(tokens int) []Excerpt {
+	taken := make(map[int]bool)
+	for place := 0; ; place++ {
+		more := false
+		for _, f := range e.Facets {
+			if place >= len(f.Passages) {
+				continue
+			}
+			more = true
+			i := f.Passages[place]
+			if taken[i] {
+				continue
+			}
+			cost := llm.EstimateTokens(e.Passages[i].Text) + 20
+			if tokens -= cost; tokens < 0 && len(taken) > 0 {
+				return e.excerpts(taken)
+			}
+			taken[i] = true
+		}
+		if !more {
+			return e.excerpts(taken)
+		}
+	}
+}
+
+func (e *Evidence) excerpts(taken map[int]bool) []Excerpt {
+	var out []Excerpt
+	for i, p := range e.Passages {
+		if !taken[i] {
+			continue
+		}
+		place := strings.Join(p.HeadingPath, " › ")
+		if p.Page > 0 {
+			place = strings.TrimPrefix(fmt.Sprintf("%s, p. %d", place, p.Page), ", ")
+		}
+		out = append(out, Excerpt{Source: p.Source, Title: p.Title, Date: p.Date, Place: place, Text: p.Text})
+	}
+	return out
+}

@@ -1,0 +1,370 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dossier/cite"
+	"dossier/event"
+	"dossier/extract"
+	"dossier/index"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/run"
+)
+
+// Job is a question and what it is asked of.
+type Job struct {
+	Models *llm.Models
+	Model  string // replaces the model of every role
+	Blobs  Blobs
+	Corpus Corpus
+	// Question as the user put it, and the conversation before it.
+	Question string
+	History  []llm.Message
+	Language lang.Code // in which notes are written
+	Where    string    // the corpus in words, for prompts
+	Tuning   Tuning
+}
+
+// Tuning is how much is done for a question.
+type Tuning struct {
+	Queries    int `json:"queries"`     // for each facet, and follow-ups for one in a round
+	Iterations int `json:"iterations"`  // rounds of searching
+	MaxResults int `json:"max_results"` // of one query
+	TopK       int `json:"top_k"`       // passages kept for a facet
+	ReadTop    int `json:"read_top"`    // documents read
+}
+
+// Evidence is what was gathered for a question.
+type Evidence struct {
+	Question string
+	Facets   []FacetEvidence
+	// Passages that were read, of all facets; each once.
+	Passages  []Passage
+	Ledger    *cite.Ledger
+	Snapshots cite.Snapshots
+	Notes     []Note
+	// Leads counts the passages that the searches found.
+	Leads int
+	// Trouble is what went wrong and was worked around, for people.
+	Trouble []string
+	// Stopped is why gathering ended before it was through: a spent budget or
+	// the wish to finish.
+	Stopped error
+}
+
+// FacetEvidence is what was found for a part of the question.
+type FacetEvidence struct {
+	Title string
+	// Passages are places in Evidence.Passages, the best first.
+	Passages []int
+	// Quotes are the sentences that answer it best, in reading order; Answered
+	// says whether they do.
+	Quotes     []cite.Passage
+	Answered   bool
+	Confidence float64
+}
+
+// Passage is a piece of a source that was read.
+type Passage struct {
+	ID string
+	cite.Passage
+	Title string
+	Date  string
+	Text  string
+}
+
+// Covered counts the facets that are answered.
+func (e *Evidence) Covered() int {
+	n := 0
+	for _, f := range e.Facets {
+		if f.Answered {
+			n++
+		}
+	}
+	return n
+}
+
+// Missing returns the titles of the facets that are not answered.
+func (e *Evidence) Missing() []string {
+	var out []string
+	for _, f := range e.Facets {
+		if !f.Answered {
+			out = append(out, f.Title)
+		}
+	}
+	return out
+}
+
+// gathering is a Gather under way.
+type gathering struct {
+	Job
+	scope    *run.Scope
+	evidence *Evidence
+	planned  []Facet
+	asked    []string        // queries, in order
+	askedSet map[string]bool // in lower case
+	leads    map[string]Lead
+	found    [][]index.Ranking // by facet, in order of the queries
+}
+
+// Gather works on a question until there is evidence for all its parts or
+// nothing else to try. Without any passage it returns evidence that is empty;
+// it fails when the corpus can't be searched at all.
+func Gather(ctx context.Context, s *run.Scope, j Job) (*Evidence, error) {
+	g := &gathering{
+		Job: j, scope: s, askedSet: make(map[string]bool), leads: make(map[string]Lead),
+		evidence: &Evidence{Ledger: cite.NewLedger(), Snapshots: make(cite.Snapshots)},
+	}
+	if err := g.plan(ctx); err != nil {
+		return nil, err
+	}
+	g.found = make([][]index.Ranking, len(g.planned))
+	if err := g.search(ctx); err != nil {
+		return nil, err
+	}
+	g.evidence.Leads = len(g.leads)
+	if err := g.read(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.quote(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.tellPlan("dropped"); err != nil {
+		return nil, err
+	}
+	e := g.evidence
+	return e, s.Emit(event.Coverage{Of: "facets", Covered: e.Covered(), Total: len(e.Facets), Share: share(e.Covered(), len(e.Facets))})
+}
+
+func share(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// decided notes that rules stood in for a model that was there.
+func (g *gathering) decided(extractive bool, why string) {
+	if extractive && g.Models.Configured() {
+		g.trouble("a model's decision was made by rules instead: " + why)
+	}
+}
+
+func (g *gathering) trouble(text string) {
+	if !slices.Contains(g.evidence.Trouble, text) {
+		g.evidence.Trouble = append(g.evidence.Trouble, text)
+	}
+}
+
+// ask says whether a query is new, and remembers it.
+func (g *gathering) ask(query string) bool {
+	key := strings.ToLower(query)
+	if g.askedSet[key] {
+		return false
+	}
+	g.askedSet[key] = true
+	g.asked = append(g.asked, query)
+	return true
+}
+
+// search does the rounds.
+func (g *gathering) search(ctx context.Context) error {
+	var queries []FollowUp
+	for i, f := range g.planned {
+		for _, q := range f.Queries {
+			g.ask(q)
+			queries = append(queries, FollowUp{i + 1, q})
+		}
+	}
+	for n := 1; len(queries) > 0; n++ {
+		round := g.scope.Child(fmt.Sprintf("round-%d", n))
+		fresh, err := g.round(ctx, round, n, queries)
+		if err != nil {
+			return err
+		}
+		if err := g.sift(ctx, round); err != nil {
+			return err
+		}
+		if g.evidence.Stopped != nil || n >= g.Tuning.Iterations || g.evidence.Covered() == len(g.planned) || n > 1 && fresh == 0 {
+			return nil
+		}
+		if err := g.scope.Budget().Check(); err != nil {
+			if !spent(err) {
+				return err
+			}
+			g.evidence.Stopped = err
+			return nil
+		}
+		if queries, err = g.followUp(ctx, round); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spent says whether an error means that the run may not spend any more, be it
+// for a limit or for the wish to finish.
+func spent(err error) bool {
+	var limit *run.BudgetError
+	f, _ := run.FaultOf(err)
+	return errors.Is(err, run.ErrFinish) || errors.As(err, &limit) || f.Code == "budget" || f.Code == "finished"
+}
+
+// faultOf is what went wrong, in the words in which it is recorded.
+func faultOf(err error) string {
+	if f, ok := run.FaultOf(err); ok {
+		return f.Message
+	}
+	return err.Error()
+}
+
+// round puts queries to the corpus, in parallel, and returns how many passages
+// were new. Queries that fail are told; that all of them fail is an error.
+func (g *gathering) round(ctx context.Context, s *run.Scope, n int, queries []FollowUp) (int, error) {
+	// A query that several facets share is asked once.
+	var texts []string
+	facets := make(map[string][]int)
+	for _, q := range queries {
+		if facets[q.Query] == nil {
+			texts = append(texts, q.Query)
+			if err := g.scope.Emit(event.SearchStarted{Query: q.Query, Engine: g.Corpus.Name(), Round: n}); err != nil {
+				return 0, err
+			}
+		}
+		facets[q.Query] = append(facets[q.Query], q.Facet-1)
+	}
+	leads, failures := make([][]Lead, len(texts)), make([]error, len(texts))
+	tasks := make([]*run.Task, len(texts))
+	for i, text := range texts {
+		tasks[i] = run.Go(ctx, s, fmt.Sprintf("search-%d", i+1), func(ctx context.Context, s *run.Scope) error {
+			leads[i], failures[i] = run.Step(ctx, s, "find", func(ctx context.Context, s *run.Scope) ([]Lead, error) {
+				if err := s.Budget().Check(); err != nil {
+					return nil, err
+				}
+				s.Charge(run.Spent{Searches: 1})
+				return g.Corpus.Find(ctx, text, g.Tuning.MaxResults)
+			})
+			if run.Stopped(failures[i]) {
+				return failures[i]
+			}
+			return nil
+		})
+	}
+	if err := run.All(ctx, tasks...); err != nil {
+		return 0, err
+	}
+	fresh, failed := 0, 0
+	for i, text := range texts {
+		told := event.SearchResults{Query: text, Engine: g.Corpus.Name(), Found: len(leads[i])}
+		switch err := failures[i]; {
+		case err == nil:
+		case spent(err):
+			g.evidence.Stopped = err
+			continue
+		default:
+			failed++
+			told.Error = faultOf(err)
+			g.trouble(fmt.Sprintf("the search %q failed: %s", text, told.Error))
+		}
+		ranking := index.Ranking{Weight: 1}
+		for _, l := range leads[i] {
+			if _, ok := g.leads[l.ID]; !ok {
+				g.leads[l.ID] = l
+				told.New++
+			}
+			ranking.Hits = append(ranking.Hits, index.Hit{ID: l.ID, Score: l.Ranking})
+		}
+		fresh += told.New
+		for _, f := range facets[text] {
+			if text == g.planned[f].Title {
+				ranking.Weight = ownWeight
+			}
+			g.found[f] = append(g.found[f], ranking)
+			ranking.Weight = 1
+		}
+		if err := g.scope.Emit(told); err != nil {
+			return 0, err
+		}
+	}
+	if failed == len(texts) && len(g.leads) == 0 {
+		return 0, fmt.Errorf("searching %s: %w", g.Corpus.Name(), failures[0])
+	}
+	return fresh, nil
+}
+
+const (
+	// ownWeight is what the ranking for a facet in its own words counts beside
+	// those for other queries.
+	ownWeight = 3
+	fuseK     = 60
+)
+
+// ranked returns the passages found for a facet, the best first, copies of a
+// text left out.
+func (g *gathering) ranked(facet int) []Lead {
+	var out []Lead
+	seen := make(map[string]bool)
+	for _, h := range index.Fuse(fuseK, g.found[facet]...) {
+		l := g.leads[h.ID]
+		if key := strings.Join(strings.Fields(l.Text), " "); !seen[key] {
+			seen[key] = true
+			out = append(out, l)
+		}
+		if len(out) == g.Tuning.TopK {
+			break
+		}
+	}
+	return out
+}
+
+// passagesOf is leads as package extract sees them.
+func (g *gathering) passagesOf(leads []Lead) []extract.Passage {
+	out := make([]extract.Passage, len(leads))
+	for i, l := range leads {
+		out[i] = extract.Passage{ID: l.ID, Title: l.Title, Headings: l.Spot.Headings, Text: l.Text, Date: l.Date, Score: l.Ranking}
+	}
+	return out
+}
+
+// verdict is whether a facet is answered, as a step records it.
+type verdict struct {
+	Answered   bool    `json:"answered"`
+	Confidence float64 `json:"confidence"`
+}
+
+// sift decides which facets have an answer by now.
+func (g *gathering) sift(ctx context.Context, s *run.Scope) error {
+	verdicts, err := run.Step(ctx, s, "sift", func(ctx context.Context, _ *run.Scope) ([]verdict, error) {
+		weights, err := g.Corpus.Weights(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]verdict, len(g.planned))
+		for i, f := range g.planned {
+			chosen := extract.Select(f.Title, g.passagesOf(g.ranked(i)), weights, extract.Options{})
+			out[i] = verdict{chosen.Answered, chosen.Confidence}
+		}
+		return out, nil
+	})
+	if err != nil {
+		return g.forgive(err, "judging what was found")
+	}
+	for i, v := range verdicts {
+		g.evidence.Facets[i].Answered, g.evidence.Facets[i].Confidence = v.Answered, v.Confidence
+	}
+	return nil
+}
+
+// forgive turns the failure of a step that the run can do without into trouble.
+func (g *gathering) forgive(err error, doing string) error {
+	if run.Stopped(err) {
+		return err
+	}
+	g.trouble(doing + ": " + faultOf(err))
+	return nil
+}

@@ -1,0 +1,225 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"dossier/cite"
+	"dossier/event"
+	"dossier/kb"
+	"dossier/lang"
+	"dossier/run"
+)
+
+// Place is where the documents are that a question is asked of.
+type Place struct {
+	// Paths are folders and files, absolute. They are mirrored before the work
+	// begins: into the collection named, or else into one of their own.
+	Paths []string `json:"paths,omitempty"`
+	// Collection is the name of a collection.
+	Collection string `json:"collection,omitempty"`
+	// Base is the folder against which paths of files are shown.
+	Base string `json:"base,omitempty"`
+}
+
+// Local are the user's own documents.
+type Local struct {
+	Library *kb.Library
+	// Active returns the name of the collection to use when none is named, ""
+	// if none was chosen. It is asked anew for each run.
+	Active func(ctx context.Context) (string, error)
+}
+
+// Prepared is a collection that is up to date, as a run records it.
+type Prepared struct {
+	Collection string `json:"collection"` // its id
+	Name       string `json:"name"`
+	Where      string `json:"where"` // in words, for prompts
+	Documents  int    `json:"documents"`
+	Added      int    `json:"added,omitempty"`
+	Changed    int    `json:"changed,omitempty"`
+	Removed    int    `json:"removed,omitempty"`
+	Ignored    int    `json:"ignored,omitempty"` // files that are no documents
+	Failed     int    `json:"failed,omitempty"`
+	// Failures are the first of the files that could not be read.
+	Failures []FailedFile `json:"failures,omitempty"`
+	Warnings []string     `json:"warnings,omitempty"`
+	// Partial says that the run was told to finish before all files were read.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// FailedFile is a file that could not be read, and why.
+type FailedFile struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// failuresTold bounds the files that a run names one by one.
+const failuresTold = 50
+
+// Prepare brings a place's documents up to date as a step of the run, telling
+// how far it is. A place without paths is a collection as it stands.
+func (l *Local) Prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, error) {
+	return run.Step(ctx, s, "prepare", func(ctx context.Context, s *run.Scope) (Prepared, error) {
+		c, err := l.collection(ctx, in)
+		if err != nil {
+			return Prepared{}, err
+		}
+		p := Prepared{Collection: c.ID, Name: c.Name, Documents: c.Documents, Failed: c.Failed, Where: "a collection of the user's documents"}
+		if len(in.Paths) == 0 {
+			return p, nil
+		}
+		until, cancel := s.UntilFinish(ctx)
+		defer cancel()
+		done, err := l.Library.Sync(until, c.ID, kb.SyncOptions{Progress: func(at kb.Progress) {
+			_ = s.Emit(event.Progress{What: string(at.Phase), Done: int64(at.Done), Total: int64(at.Found), Note: show(at.Current, in.Base)})
+		}})
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return p, context.Cause(ctx)
+		case errors.Is(context.Cause(until), run.ErrFinish):
+			p.Partial = true
+		default:
+			return p, err
+		}
+		if c, err = l.Library.Get(ctx, c.ID); err != nil {
+			return p, err
+		}
+		p.Documents, p.Failed = c.Documents, len(done.Failures)
+		p.Added, p.Changed, p.Removed, p.Ignored, p.Warnings = done.Added, done.Changed, done.Removed, done.Ignored, done.Warnings
+		for _, f := range first(done.Failures, failuresTold) {
+			file := FailedFile{show(f.Path, in.Base), f.Why}
+			p.Failures = append(p.Failures, file)
+			if err := s.Emit(event.SourceFailed{URL: file.Path, Reason: file.Why}); err != nil {
+				return p, err
+			}
+		}
+		return p, nil
+	})
+}
+
+// collection finds the collection of a place, or makes it.
+func (l *Local) collection(ctx context.Context, in Place) (kb.Collection, error) {
+	if in.Collection == "" && len(in.Paths) == 0 {
+		var err error
+		if in.Collection, err = l.Active(ctx); err != nil {
+			return kb.Collection{}, err
+		}
+	}
+	switch {
+	case in.Collection == "" && len(in.Paths) == 0:
+		return kb.Collection{}, &PlaceError{Message: "it is not said in which documents to look", Hint: "name a folder with --in DIR, or choose a collection with `dossier kb use NAME`"}
+	case in.Collection == "":
+		return l.Library.Ensure(ctx, in.Paths[0])
+	case len(in.Paths) == 0:
+		c, err := l.Library.Get(ctx, in.Collection)
+		if errors.Is(err, kb.ErrNoCollection) {
+			return c, &PlaceError{Message: fmt.Sprintf("there is no collection %q", in.Collection), Hint: "`dossier kb list` shows them; `dossier kb add DIR` makes one"}
+		}
+		return c, err
+	}
+	c, err := l.Library.Create(ctx, in.Collection, in.Paths...)
+	if errors.Is(err, kb.ErrExists) {
+		return l.Library.AddRoots(ctx, in.Collection, in.Paths...)
+	}
+	return c, err
+}
+
+// PlaceError says that what a question is asked of is not there.
+type PlaceError struct{ Message, Hint string }
+
+func (e *PlaceError) Error() string { return e.Message }
+
+// Fault tells the kernel how to record the error.
+func (e *PlaceError) Fault() (code, hint string) { return "usage", e.Hint }
+
+// Notes are what a reader should know about the collection.
+func (p Prepared) Notes(code lang.Code) []string {
+	var out []string
+	if p.Documents == 0 {
+		out = append(out, lang.Text(code, "research.no-documents", "name", p.Name))
+	}
+	if p.Partial {
+		out = append(out, lang.Text(code, "research.partly-read", "n", p.Documents))
+	}
+	if p.Failed > 0 {
+		text := lang.Text(code, "research.unread", "n", p.Failed)
+		for i, f := range first(p.Failures, 3) {
+			sep := "; "
+			if i == 0 {
+				sep = ": "
+			}
+			text += sep + f.Path + " (" + f.Why + ")"
+		}
+		if p.Failed > 3 {
+			text += " …"
+		}
+		out = append(out, text)
+	}
+	return append(out, p.Warnings...)
+}
+
+// Corpus returns a prepared collection as a corpus.
+func (l *Local) Corpus(p Prepared) Corpus { return &localCorpus{l.Library, p} }
+
+type localCorpus struct {
+	library *kb.Library
+	at      Prepared
+}
+
+// Name implements Corpus.
+func (c *localCorpus) Name() string { return "local" }
+
+// Find implements Corpus.
+func (c *localCorpus) Find(ctx context.Context, query string, limit int) ([]Lead, error) {
+	found, err := c.library.Search(ctx, c.at.Collection, kb.Query{Text: query, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	leads := make([]Lead, 0, len(found.Hits))
+	for _, h := range found.Hits {
+		leads = append(leads, Lead{
+			ID: h.ID, Ref: strconv.FormatInt(h.Document, 10), Kind: cite.File, URI: strings.ToValidUTF8(h.Path, "\uFFFD"),
+			Title: h.Title, Author: h.Author, Date: h.Date, Lang: h.Lang, Text: h.Text, Ranking: h.Score,
+			Spot: Spot{Start: h.Start, End: h.End, Headings: h.Headings, Page: h.Page},
+		})
+	}
+	return leads, nil
+}
+
+// Read implements Corpus.
+func (c *localCorpus) Read(ctx context.Context, lead Lead) (Document, error) {
+	n, err := strconv.ParseInt(lead.Ref, 10, 64)
+	if err != nil {
+		return Document{}, fmt.Errorf("the reference %q: %w", lead.Ref, err)
+	}
+	docs, err := c.library.Documents(ctx, c.at.Collection, n)
+	if err != nil {
+		return Document{}, err
+	}
+	if len(docs) == 0 {
+		return Document{}, ErrGone
+	}
+	d := docs[0]
+	return Document{Title: d.Title, Author: d.Author, Date: d.Date, Lang: d.Lang, Text: d.Text}, nil
+}
+
+// Weights implements Corpus.
+func (c *localCorpus) Weights(ctx context.Context) (Weights, error) {
+	return c.library.Weights(ctx, c.at.Collection)
+}
+
+// show is a path as a person at base would write it, safe to print.
+func show(path, base string) string {
+	if base != "" && path != "" {
+		if rel, err := filepath.Rel(base, path); err == nil && filepath.IsLocal(rel) {
+			path = rel
+		}
+	}
+	return strings.ToValidUTF8(path, "\uFFFD")
+}

@@ -1,0 +1,214 @@
+package sources
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+
+	"dossier/event"
+	"dossier/extract"
+	"dossier/llm"
+	"dossier/prompt"
+	"dossier/run"
+)
+
+//go:embed *.md
+var files embed.FS
+
+// Plan is what has to be found out.
+type Plan struct {
+	Question string  `json:"question" jsonschema:"the question as one that stands by itself"`
+	Facets   []Facet `json:"facets" jsonschema:"what has to be known to answer it"`
+}
+
+// Facet is a part of a question that is searched for and answered by itself.
+type Facet struct {
+	Title   string   `json:"title" jsonschema:"a short question"`
+	Queries []string `json:"queries" jsonschema:"search queries"`
+}
+
+// Validate implements the check of llm.Object.
+func (p *Plan) Validate() error {
+	if len(p.Facets) == 0 {
+		return fmt.Errorf("the field facets is empty: give at least one")
+	}
+	for i, f := range p.Facets {
+		if strings.TrimSpace(f.Title) == "" {
+			return fmt.Errorf("facets[%d].title is empty: say what has to be known", i)
+		}
+	}
+	return nil
+}
+
+// mostFacets bounds a plan.
+const mostFacets = 5
+
+type planInput struct {
+	Question   string
+	History    []llm.Message
+	Where      string
+	Date       string
+	Queries    int
+	MostFacets int
+}
+
+var plan = &prompt.Task[planInput, Plan]{
+	Name:     "plan",
+	Role:     llm.ForSummarizer,
+	Template: prompt.Parse(files, "plan.md"),
+	History:  func(in planInput) []llm.Message { return in.History },
+	Fallback: func(in planInput) (Plan, error) { return planByRules(in.Question, in.Queries), nil },
+}
+
+// planByRules splits a question where its grammar does.
+func planByRules(question string, queries int) Plan {
+	p := Plan{Question: question}
+	for _, title := range extract.Facets(question) {
+		if len(p.Facets) == mostFacets {
+			break
+		}
+		p.Facets = append(p.Facets, Facet{Title: title, Queries: first(extract.Queries(title), queries)})
+	}
+	return p
+}
+
+// plan decides what to look for and tells it.
+func (g *gathering) plan(ctx context.Context) error {
+	made, err := plan.Do(ctx, g.scope, g.Models, planInput{
+		Question: g.Question, History: g.History, Where: g.Where, Date: g.scope.Record().Created.Format("2006-01-02"),
+		Queries: g.Tuning.Queries, MostFacets: mostFacets,
+	}, prompt.Options[Plan]{Model: g.Model})
+	if err != nil {
+		return err
+	}
+	g.decided(made.Extractive, made.Why)
+	p := made.Value
+	p.Facets = first(p.Facets, mostFacets)
+	if strings.TrimSpace(p.Question) == "" {
+		p.Question = g.Question
+	}
+	for i, f := range p.Facets {
+		// What the user said is searched for too: a plan may have lost a word
+		// of it.
+		own := []string{f.Title}
+		if len(p.Facets) == 1 && !made.Extractive {
+			own = append(own, p.Question)
+		}
+		p.Facets[i].Queries = distinct(append(own, first(f.Queries, g.Tuning.Queries)...))
+		g.evidence.Facets = append(g.evidence.Facets, FacetEvidence{Title: f.Title})
+	}
+	g.evidence.Question = p.Question
+	g.planned = p.Facets
+	return g.tellPlan("pending")
+}
+
+// tellPlan emits the plan with the state of its facets; those without evidence
+// are in the given one.
+func (g *gathering) tellPlan(open string) error {
+	steps := make([]event.PlanStep, len(g.planned))
+	for i, f := range g.planned {
+		steps[i] = event.PlanStep{Title: f.Title, State: open, Queries: f.Queries}
+		if g.evidence.Facets[i].Answered {
+			steps[i].State = "done"
+		}
+	}
+	return g.scope.Emit(event.PlanUpdated{Title: g.evidence.Question, Steps: steps})
+}
+
+// FollowUp is a query for a facet that has nothing yet.
+type FollowUp struct {
+	Facet int    `json:"facet" jsonschema:"number of the part"`
+	Query string `json:"query" jsonschema:"the words to search for"`
+}
+
+// followUpList is what the model is asked for.
+type followUpList struct {
+	Queries []FollowUp `json:"queries" jsonschema:"further queries; empty when nothing else is worth trying"`
+}
+
+type openFacet struct {
+	Number int
+	Title  string
+}
+
+type followUpInput struct {
+	Question string
+	Where    string
+	Queries  int
+	Open     []openFacet
+	Asked    []string
+	Found    []string
+	rules    func() []FollowUp
+}
+
+var followUps = &prompt.Task[followUpInput, followUpList]{
+	Name:     "followups",
+	Role:     llm.ForSummarizer,
+	Template: prompt.Parse(files, "followups.md"),
+	Fallback: func(in followUpInput) (followUpList, error) { return followUpList{in.rules()}, nil },
+}
+
+// foundShown is how many of the passages found a model sees when it writes
+// follow-up queries.
+const foundShown = 8
+
+// followUp asks for more queries for the facets without evidence and returns
+// the new ones, by facet; nil when there is nothing else to try.
+func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, error) {
+	in := followUpInput{Question: g.evidence.Question, Where: g.Where, Queries: g.Tuning.Queries, Asked: g.asked}
+	for i, f := range g.evidence.Facets {
+		if f.Answered {
+			continue
+		}
+		in.Open = append(in.Open, openFacet{i + 1, f.Title})
+		for _, l := range first(g.ranked(i), 3) {
+			if len(in.Found) < foundShown {
+				in.Found = append(in.Found, l.Text)
+			}
+		}
+	}
+	in.rules = func() []FollowUp {
+		var out []FollowUp
+		for _, f := range in.Open {
+			for _, q := range extract.FollowUps(f.Title, g.passagesOf(g.ranked(f.Number-1))) {
+				out = append(out, FollowUp{f.Number, q})
+			}
+		}
+		return out
+	}
+	made, err := followUps.Do(ctx, s, g.Models, in, prompt.Options[followUpList]{Model: g.Model})
+	if err != nil {
+		return nil, err
+	}
+	g.decided(made.Extractive, made.Why)
+	var fresh []FollowUp
+	perFacet := make(map[int]int)
+	for _, f := range made.Value.Queries {
+		q := strings.Join(strings.Fields(f.Query), " ")
+		if f.Facet < 1 || f.Facet > len(g.planned) || q == "" || perFacet[f.Facet] == g.Tuning.Queries || !g.ask(q) {
+			continue
+		}
+		perFacet[f.Facet]++
+		fresh = append(fresh, FollowUp{f.Facet, q})
+	}
+	return fresh, nil
+}
+
+// first returns up to n elements.
+func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
+
+// distinct leaves out what is empty and what differs from an earlier one only
+// in case and spacing.
+func distinct(list []string) []string {
+	seen := make(map[string]bool)
+	out := list[:0:0]
+	for _, s := range list {
+		s = strings.Join(strings.Fields(s), " ")
+		if key := strings.ToLower(s); s != "" && !seen[key] {
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,381 @@
+package sources
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dossier/cite"
+	"dossier/event"
+	"dossier/extract"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/prompt"
+	"dossier/run"
+)
+
+// reading is a document that is read for its leads.
+type reading struct {
+	lead  Lead // the best of them
+	leads []Lead
+	got   readResult
+	note  prompt.Decision[Note]
+	noted bool
+}
+
+// readResult is what the step of a reading records; the text itself is a blob.
+type readResult struct {
+	Snapshot string    `json:"snapshot,omitempty"`
+	Title    string    `json:"title,omitempty"`
+	Author   string    `json:"author,omitempty"`
+	Date     string    `json:"date,omitempty"`
+	Site     string    `json:"site,omitempty"`
+	Lang     lang.Code `json:"lang,omitempty"`
+	Words    int       `json:"words,omitempty"`
+	Passages []Spot    `json:"passages,omitempty"`
+	Failure  string    `json:"failure,omitempty"` // why it could not be read
+}
+
+// worthReading chooses documents: the best of each facet, then the second best
+// of each, and so on.
+func (g *gathering) worthReading() []*reading {
+	most := max(g.Tuning.ReadTop, len(g.planned))
+	if limit := g.scope.Budget().Limits().Pages; limit > 0 {
+		most = min(most, limit)
+	}
+	byRef := make(map[string]*reading)
+	seen := make(map[string]bool) // leads
+	var out []*reading
+	ranked := make([][]Lead, len(g.planned))
+	for i := range ranked {
+		ranked[i] = g.ranked(i)
+	}
+	for place := range g.Tuning.TopK {
+		for _, leads := range ranked {
+			if place >= len(leads) || seen[leads[place].ID] {
+				continue
+			}
+			l := leads[place]
+			seen[l.ID] = true
+			r := byRef[l.Ref]
+			if r == nil {
+				if len(out) == most {
+					continue
+				}
+				r = &reading{lead: l}
+				byRef[l.Ref] = r
+				out = append(out, r)
+			}
+			r.leads = append(r.leads, l)
+		}
+	}
+	return out
+}
+
+// read reads documents in parallel, has each noted, and numbers those that
+// could be read.
+func (g *gathering) read(ctx context.Context) error {
+	readings := g.worthReading()
+	tasks := make([]*run.Task, len(readings))
+	for i, r := range readings {
+		tasks[i] = run.Go(ctx, g.scope, fmt.Sprintf("read-%d", i+1), func(ctx context.Context, s *run.Scope) error {
+			return g.readOne(ctx, s, r)
+		})
+	}
+	if err := run.All(ctx, tasks...); err != nil {
+		return err
+	}
+	for _, r := range readings {
+		if r.got.Failure != "" {
+			g.trouble(fmt.Sprintf("%s could not be read: %s", r.lead.URI, r.got.Failure))
+			if err := g.scope.Emit(event.SourceFailed{URL: r.lead.URI, Reason: r.got.Failure}); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := g.enter(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readOne reads a document and notes what it says about the question.
+func (g *gathering) readOne(ctx context.Context, s *run.Scope, r *reading) error {
+	var err error
+	r.got, err = run.Step(ctx, s, "read", func(ctx context.Context, s *run.Scope) (readResult, error) {
+		doc, err := g.Corpus.Read(ctx, r.lead)
+		if ctx.Err() != nil {
+			return readResult{}, context.Cause(ctx)
+		}
+		if err != nil {
+			return readResult{Failure: err.Error()}, nil
+		}
+		s.Charge(run.Spent{Pages: 1})
+		hash, err := g.Blobs.PutBlob(ctx, []byte(doc.Text))
+		if err != nil {
+			return readResult{}, err
+		}
+		return readResult{
+			Snapshot: hash, Title: doc.Title, Author: doc.Author, Date: doc.Date, Site: doc.Site, Lang: doc.Lang,
+			Words: lang.Words(doc.Text), Passages: doc.Passages,
+		}, nil
+	})
+	if err != nil || r.got.Failure != "" {
+		return err
+	}
+	return g.takeNote(ctx, s, r)
+}
+
+// enter gives a document its number and its passages their places.
+func (g *gathering) enter(ctx context.Context, r *reading) error {
+	e := g.evidence
+	snap, err := g.snapshot(ctx, r.got.Snapshot)
+	if err != nil {
+		return err
+	}
+	src := e.Ledger.Add(cite.Source{
+		URI: r.lead.URI, Kind: r.lead.Kind, Title: firstOf(r.got.Title, r.lead.Title), Author: firstOf(r.got.Author, r.lead.Author),
+		Date: firstOf(r.got.Date, r.lead.Date), Site: firstOf(r.got.Site, r.lead.Site), Lang: r.got.Lang,
+	})
+	if _, err := e.Ledger.Read(src.Number, snap); err != nil {
+		return err
+	}
+	if err := g.scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI, Snippet: short(r.lead.Text)}); err != nil {
+		return err
+	}
+	if err := g.scope.Emit(event.SourceRead{Number: src.Number, Title: src.Title, URL: src.URI, Hash: snap.Hash, Words: r.got.Words}); err != nil {
+		return err
+	}
+	for _, p := range r.places(snap) {
+		at := snap.PassageAt(src.Number, lang.Span{Start: p.Start, End: p.End})
+		at.HeadingPath, at.Page = p.Headings, p.Page
+		e.Passages = append(e.Passages, Passage{ID: p.id, Passage: at, Title: src.Title, Date: src.Date, Text: snap.Text[p.Start:p.End]})
+	}
+	if !r.noted {
+		return nil
+	}
+	n := r.note.Value
+	n.Source = src.Number
+	g.decided(r.note.Extractive, r.note.Why)
+	if !n.Relevant || n.Summary == "" {
+		return nil
+	}
+	e.Notes = append(e.Notes, n)
+	return g.scope.Emit(event.NoteAdded{Text: n.Summary, Sources: []int{src.Number}})
+}
+
+// placed is a passage of a document with the lead that it was found by.
+type placed struct {
+	Spot
+	id string
+}
+
+// places returns where the passages of a document stand: those of its leads,
+// or all of them where the leads have no place.
+func (r *reading) places(snap *cite.Snapshot) []placed {
+	var out []placed
+	for _, l := range r.leads {
+		if l.Spot.End > l.Spot.Start && l.Spot.End <= len(snap.Text) {
+			out = append(out, placed{l.Spot, l.ID})
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for i, p := range r.got.Passages {
+		if p.End > p.Start && p.End <= len(snap.Text) {
+			out = append(out, placed{p, fmt.Sprintf("%s#%d", r.lead.Ref, i)})
+		}
+	}
+	return out
+}
+
+// snapshot returns a text that was read, by its hash.
+func (g *gathering) snapshot(ctx context.Context, hash string) (*cite.Snapshot, error) {
+	if snap := g.evidence.Snapshots[hash]; snap != nil {
+		return snap, nil
+	}
+	raw, err := g.Blobs.Blob(ctx, hash)
+	if err != nil {
+		return nil, fmt.Errorf("the text of a source that was read: %w", err)
+	}
+	return g.evidence.Snapshots.Add(string(raw)), nil
+}
+
+// Note is what a document says about the question.
+type Note struct {
+	Relevant bool     `json:"relevant" jsonschema:"whether the document says anything about the question"`
+	Summary  string   `json:"summary" jsonschema:"what it says about the question, in two or three sentences"`
+	Quotes   []string `json:"quotes" jsonschema:"sentences copied exactly from the document"`
+	// Source is its number, which a model doesn't know.
+	Source int `json:"-"`
+}
+
+type noteInput struct {
+	Question string
+	Facets   []string
+	Title    string
+	Date     string
+	Language string
+	Passages []string
+}
+
+var note = &prompt.Task[noteInput, Note]{
+	Name:     "note",
+	Role:     llm.ForSummarizer,
+	Template: prompt.Parse(files, "note.md"),
+	// Without a model the sentences that will be quoted are the summary, and
+	// they are chosen when everything is read.
+	Fallback: func(noteInput) (Note, error) { return Note{}, nil },
+}
+
+// noteTokens bounds what a model reads of one document.
+const noteTokens = 6000
+
+// takeNote has a model say what a document has about the question. Quotes that
+// don't stand in it are dropped.
+func (g *gathering) takeNote(ctx context.Context, s *run.Scope, r *reading) error {
+	if !g.Models.Configured() {
+		return nil
+	}
+	// The snapshot is made here a second time: readings go on in parallel, and
+	// what they share is filled in afterwards.
+	raw, err := g.Blobs.Blob(ctx, r.got.Snapshot)
+	if err != nil {
+		return fmt.Errorf("the text of a source that was read: %w", err)
+	}
+	snap := cite.NewSnapshot(string(raw))
+	in := noteInput{
+		Question: g.evidence.Question, Title: firstOf(r.got.Title, r.lead.Title), Date: firstOf(r.got.Date, r.lead.Date), Language: g.Language.Name(),
+	}
+	for _, f := range g.planned {
+		in.Facets = append(in.Facets, f.Title)
+	}
+	room := noteTokens
+	for _, p := range r.places(snap) {
+		text := snap.Text[p.Start:p.End]
+		if room -= llm.EstimateTokens(text); room < 0 && len(in.Passages) > 0 {
+			break
+		}
+		in.Passages = append(in.Passages, text)
+	}
+	r.note, err = note.Do(ctx, s, g.Models, in, prompt.Options[Note]{Model: g.Model})
+	if err != nil {
+		return err
+	}
+	r.noted = true
+	n := &r.note.Value
+	n.Summary = cite.Sanitize(n.Summary)
+	n.Quotes = slices.DeleteFunc(slices.Clone(n.Quotes), func(q string) bool {
+		_, ok := snap.Find(q)
+		return !ok
+	})
+	return nil
+}
+
+// chosen is the selection for a facet, as a step records it.
+type chosen struct {
+	verdict
+	Quotes []cite.Passage `json:"quotes,omitempty"`
+}
+
+// quote chooses the sentences of each facet out of what was read.
+func (g *gathering) quote(ctx context.Context) error {
+	e := g.evidence
+	byID := make(map[string]int)
+	for i, p := range e.Passages {
+		if _, ok := byID[p.ID]; !ok {
+			byID[p.ID] = i
+		}
+	}
+	for f := range e.Facets {
+		e.Facets[f].Passages = g.passagesFor(f, byID)
+	}
+	picked, err := run.Step(ctx, g.scope, "quote", func(ctx context.Context, _ *run.Scope) ([]chosen, error) {
+		weights, err := g.Corpus.Weights(ctx)
+		if err != nil {
+			weights = even{}
+		}
+		out := make([]chosen, len(e.Facets))
+		for i, f := range e.Facets {
+			out[i] = e.choose(f, weights)
+		}
+		return out, nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, c := range picked {
+		f := &e.Facets[i]
+		f.Answered, f.Confidence, f.Quotes = c.Answered, c.Confidence, c.Quotes
+	}
+	return nil
+}
+
+// passagesFor returns the passages of a facet that were read, the best first:
+// those that its searches found, or, where only reading told the passages, all
+// of the documents that they found.
+func (g *gathering) passagesFor(facet int, byID map[string]int) []int {
+	var out []int
+	for _, l := range g.ranked(facet) {
+		if i, ok := byID[l.ID]; ok {
+			out = append(out, i)
+			continue
+		}
+		for i, p := range g.evidence.Passages {
+			if strings.HasPrefix(p.ID, l.Ref+"#") && !slices.Contains(out, i) {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
+// choose selects the sentences for a facet.
+func (e *Evidence) choose(f FacetEvidence, weights Weights) chosen {
+	passages := make([]extract.Passage, len(f.Passages))
+	for i, n := range f.Passages {
+		p := e.Passages[n]
+		passages[i] = extract.Passage{ID: p.ID, Title: p.Title, Headings: p.HeadingPath, Text: p.Text, Date: p.Date, Score: 1 / float64(i+1)}
+	}
+	s := extract.Select(f.Title, passages, weights, extract.Options{})
+	out := chosen{verdict: verdict{s.Answered, s.Confidence}}
+	for _, q := range s.Sentences {
+		p := e.Passages[f.Passages[q.Passage]]
+		at := p.Passage
+		at.Start, at.End, at.Line = p.Start+q.Start, p.Start+q.End, 0
+		if src, ok := e.Ledger.Source(p.Source); ok {
+			if snap := e.Snapshots[src.Snapshot]; snap != nil {
+				at.Line = snap.Line(at.Start)
+			}
+		}
+		out.Quotes = append(out.Quotes, at)
+	}
+	return out
+}
+
+// even weighs all words the same, for a corpus that went away.
+type even struct{}
+
+func (even) Weight(string) float64 { return 1 }
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// short is the beginning of a text, for the event log.
+func short(text string) string {
+	const most = 200
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}

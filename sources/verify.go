@@ -1,0 +1,219 @@
+package sources
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"dossier/cite"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/prompt"
+	"dossier/run"
+)
+
+// Writing is an answer that a model wrote and that is to be checked.
+type Writing struct {
+	Models   *llm.Models
+	Model    string
+	Language lang.Code
+	Text     string
+	// Drop removes sentences that nothing bears out instead of marking them.
+	Drop bool
+}
+
+type judgeInput struct{ Claims []judgedClaim }
+
+type judgedClaim struct {
+	Number   int
+	Text     string
+	Passages []numbered
+}
+
+type numbered struct {
+	Number int
+	Text   string
+}
+
+// judgements is what the model is asked for.
+type judgements struct {
+	Judgements []judgement `json:"judgements" jsonschema:"one for each claim"`
+}
+
+type judgement struct {
+	Claim   int          `json:"claim" jsonschema:"number of the claim"`
+	Verdict cite.Verdict `json:"verdict" jsonschema:"supported, partial, unsupported or contradicted, by the passages alone"`
+	Passage int          `json:"passage" jsonschema:"number of the passage that decides it, from 1; 0 if none does"`
+}
+
+// Validate implements the check of llm.Object.
+func (j *judgements) Validate() error {
+	for i, v := range j.Judgements {
+		switch v.Verdict {
+		case cite.Supported, cite.Partial, cite.Unsupported, cite.Contradicted:
+		default:
+			return fmt.Errorf("judgements[%d].verdict is %q: use supported, partial, unsupported or contradicted", i, v.Verdict)
+		}
+	}
+	return nil
+}
+
+var judge = &prompt.Task[judgeInput, judgements]{
+	Name:     "judge",
+	Role:     llm.ForVerifier,
+	Template: prompt.Parse(files, "judge.md"),
+	Fallback: func(judgeInput) (judgements, error) { return judgements{}, nil },
+}
+
+type rewriteInput struct {
+	Question string
+	Language string
+	Answer   string
+	Failing  []failing
+	Passages []Excerpt
+}
+
+type failing struct{ Text, Why string }
+
+// Rewritten is what the model is asked for.
+type Rewritten struct {
+	Answer string `json:"answer" jsonschema:"the whole corrected answer in Markdown"`
+}
+
+// Validate implements the check of llm.Object.
+func (r *Rewritten) Validate() error {
+	if strings.TrimSpace(r.Answer) == "" {
+		return fmt.Errorf("the field answer is empty: write the whole corrected answer there")
+	}
+	return nil
+}
+
+var rewrite = &prompt.Task[rewriteInput, Rewritten]{
+	Name:     "rewrite",
+	Role:     llm.ForWriter,
+	Template: prompt.Parse(files, "rewrite.md"),
+	Fallback: func(in rewriteInput) (Rewritten, error) { return Rewritten{in.Answer}, nil },
+}
+
+// rewriteTokens bounds the passages that a rewrite sees.
+const rewriteTokens = 8000
+
+// Verify checks what a model wrote against what was read. Claims that words
+// alone don't bear out are put to the model, once for all of them; what still
+// fails is rewritten once; what fails then is marked or dropped.
+func (e *Evidence) Verify(ctx context.Context, s *run.Scope, w Writing) (*cite.Result, error) {
+	first, err := e.check(ctx, s.Child("check"), w, w.Text, cite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	text := w.Text
+	if bad := first.Failing(); len(bad) > 0 {
+		in := rewriteInput{Question: e.Question, Language: w.Language.Name(), Answer: cite.Sanitize(text), Passages: e.Excerpts(rewriteTokens)}
+		for _, c := range bad {
+			in.Failing = append(in.Failing, failing{c.Text, why(c)})
+		}
+		mended, err := rewrite.Do(ctx, s, w.Models, in, prompt.Options[Rewritten]{Model: w.Model})
+		if err != nil {
+			return nil, err
+		}
+		text = mended.Value.Answer
+	}
+	return e.check(ctx, s.Child("recheck"), w, text, cite.Options{Drop: w.Drop})
+}
+
+// why says what is wrong with a claim, in words that a model can act on.
+func why(c cite.Checked) string {
+	switch c.Verdict {
+	case cite.Misquoted:
+		return "the quotation does not stand in the source"
+	case cite.UnknownSource:
+		return "it cites no source, or one that does not exist"
+	case cite.Contradicted:
+		return "the source says otherwise"
+	}
+	return "the source does not say it"
+}
+
+// check verifies a text by words, then asks the model about the claims that
+// fail, and verifies again with what it said.
+func (e *Evidence) check(ctx context.Context, s *run.Scope, w Writing, text string, o cite.Options) (*cite.Result, error) {
+	record := &recorder{}
+	lexical, err := run.Step(ctx, s, "words", func(ctx context.Context, _ *run.Scope) (lexicalCheck, error) {
+		r, err := cite.Verify(ctx, text, e.Ledger, e.Snapshots, record, o)
+		if err != nil {
+			return lexicalCheck{}, err
+		}
+		return lexicalCheck{r, record.seen}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var in judgeInput
+	var open []seenClaim
+	for _, c := range lexical.Seen {
+		if c.Support.Verdict == cite.Supported && c.Support.Score >= cite.DefaultMinSupport || len(c.Passages) == 0 {
+			continue
+		}
+		open = append(open, c)
+		claim := judgedClaim{Number: len(open), Text: c.Claim}
+		for i, p := range c.Passages {
+			claim.Passages = append(claim.Passages, numbered{i + 1, p})
+		}
+		in.Claims = append(in.Claims, claim)
+	}
+	if len(in.Claims) == 0 || !w.Models.Configured() {
+		return lexical.Result, nil
+	}
+	made, err := judge.Do(ctx, s, w.Models, in, prompt.Options[judgements]{Model: w.Model})
+	if err != nil {
+		return nil, err
+	}
+	if made.Extractive {
+		return lexical.Result, nil
+	}
+	judged := make(map[string]cite.Judgement)
+	for _, j := range made.Value.Judgements {
+		if j.Claim >= 1 && j.Claim <= len(open) {
+			judged[open[j.Claim-1].Claim] = cite.Judgement{Verdict: j.Verdict, Passage: j.Passage}
+		}
+	}
+	return run.Step(ctx, s, "verdict", func(ctx context.Context, _ *run.Scope) (*cite.Result, error) {
+		return cite.Verify(ctx, text, e.Ledger, e.Snapshots, &informed{judged}, o)
+	})
+}
+
+// lexicalCheck is what the step of a check by words records.
+type lexicalCheck struct {
+	Result *cite.Result `json:"result"`
+	Seen   []seenClaim  `json:"seen"`
+}
+
+// seenClaim is a claim that came to the checker, with what it was checked
+// against.
+type seenClaim struct {
+	Claim    string       `json:"claim"`
+	Passages []string     `json:"passages"`
+	Support  cite.Support `json:"support"`
+}
+
+// recorder is the lexical checker that remembers what it was asked.
+type recorder struct{ seen []seenClaim }
+
+// Check implements cite.Checker.
+func (r *recorder) Check(ctx context.Context, claim string, passages []string) (cite.Support, error) {
+	s, err := cite.Lexical{}.Check(ctx, claim, passages)
+	r.seen = append(r.seen, seenClaim{claim, passages, s})
+	return s, err
+}
+
+// informed is the checker that knows what a model said about some claims.
+type informed struct{ judged map[string]cite.Judgement }
+
+// Check implements cite.Checker.
+func (c *informed) Check(ctx context.Context, claim string, passages []string) (cite.Support, error) {
+	j, ok := c.judged[claim]
+	if !ok {
+		return cite.Lexical{}.Check(ctx, claim, passages)
+	}
+	return cite.Judge{Ask: func(context.Context, string, []string) (cite.Judgement, error) { return j, nil }}.Check(ctx, claim, passages)
+}
