@@ -31,7 +31,7 @@ type Collection struct {
 	// about; its name is the folder's path.
 	Auto     bool      `json:"auto,omitempty"`
 	Created  time.Time `json:"created"`
-	Synced   time.Time `json:"synced,omitzero"` // last time that a sync went through to its end
+	Synced   time.Time `json:"synced,omitzero"` // when the last sync that went through to its end began
 	Revision int64     `json:"revision"`        // grows with every change
 	// Counts of what is in it now.
 	Documents int   `json:"documents"`        // with text
@@ -83,9 +83,10 @@ type Chunk struct {
 	Page     int      `json:"page,omitempty"`     // from 1; 0 where there are none
 }
 
-// ChunkID names a chunk within its collection.
+// ChunkID names a chunk within its collection: the numbers of its document and
+// of the chunk in it, from 0, as in "12.3".
 func ChunkID(document int64, chunk int) string {
-	return strconv.FormatInt(document, 36) + "." + strconv.FormatInt(int64(chunk), 36)
+	return strconv.FormatInt(document, 10) + "." + strconv.Itoa(chunk)
 }
 
 // ParseChunkID is the inverse of ChunkID.
@@ -94,15 +95,16 @@ func ParseChunkID(id string) (document int64, chunk int, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	document, err := strconv.ParseInt(d, 36, 64)
+	document, err := strconv.ParseInt(d, 10, 64)
 	if err != nil {
 		return 0, 0, false
 	}
-	n, err := strconv.ParseInt(c, 36, 32)
+	n, err := strconv.ParseInt(c, 10, 32)
 	return document, int(n), err == nil && document > 0 && n >= 0 && ChunkID(document, int(n)) == id
 }
 
-// Segment is a part of a collection's index.
+// Segment is a part of a collection's index. Data never changes under its
+// number; what is found dead in it, and its vectors, may.
 type Segment struct {
 	N    int64  // number in the collection, from 1, never used again
 	Data []byte // of package index
