@@ -38,6 +38,10 @@ type Collection struct {
 	Failed    int   `json:"failed,omitempty"` // without
 	Chunks    int   `json:"chunks"`
 	Bytes     int64 `json:"bytes"` // of text
+	// The highest numbers that were ever used, by what is there or was: new
+	// ones lie above.
+	LastDocument int64 `json:"-"`
+	LastSegment  int64 `json:"-"`
 }
 
 // File is what a sync compares: a document without its content.
@@ -137,8 +141,8 @@ type Change struct {
 // Store keeps collections. It is safe for concurrent use. What is handed over
 // and what is returned must not be changed afterwards.
 type Store interface {
-	// CreateCollection adds an empty collection; its counts and revision are
-	// taken as 0. It fails with ErrExists when the name or the id is taken.
+	// CreateCollection adds an empty collection; its counts, revision and
+	// highest numbers are taken as 0. It fails with ErrExists when the name or the id is taken.
 	CreateCollection(ctx context.Context, c Collection) error
 	// Collection finds one by its name or, failing that, its id. It fails with
 	// ErrNoCollection.
@@ -159,7 +163,8 @@ type Store interface {
 	// revision that it belongs to.
 	Segments(ctx context.Context, id string) ([]Segment, int64, error)
 	// ChangeCollection makes a change as a whole or not at all and returns the
-	// new revision. It fails with ErrChanged and ErrNoCollection.
+	// new revision. Removals come first, and what is not there is passed over.
+	// It fails with ErrChanged and ErrNoCollection.
 	ChangeCollection(ctx context.Context, id string, c Change) (int64, error)
 }
 
