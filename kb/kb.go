@@ -31,13 +31,17 @@ type Collection struct {
 	// about; its name is the folder's path.
 	Auto     bool      `json:"auto,omitempty"`
 	Created  time.Time `json:"created"`
-	Synced   time.Time `json:"synced,omitzero"` // last time that a sync went through to its end
+	Synced   time.Time `json:"synced,omitzero"` // when the last sync that went through to its end began
 	Revision int64     `json:"revision"`        // grows with every change
 	// Counts of what is in it now.
 	Documents int   `json:"documents"`        // with text
 	Failed    int   `json:"failed,omitempty"` // without
 	Chunks    int   `json:"chunks"`
 	Bytes     int64 `json:"bytes"` // of text
+	// The highest numbers that were ever used, by what is there or was: new
+	// ones lie above.
+	LastDocument int64 `json:"-"`
+	LastSegment  int64 `json:"-"`
 }
 
 // File is what a sync compares: a document without its content.
@@ -83,9 +87,10 @@ type Chunk struct {
 	Page     int      `json:"page,omitempty"`     // from 1; 0 where there are none
 }
 
-// ChunkID names a chunk within its collection.
+// ChunkID names a chunk within its collection: the numbers of its document and
+// of the chunk in it, from 0, as in "12.3".
 func ChunkID(document int64, chunk int) string {
-	return strconv.FormatInt(document, 36) + "." + strconv.FormatInt(int64(chunk), 36)
+	return strconv.FormatInt(document, 10) + "." + strconv.Itoa(chunk)
 }
 
 // ParseChunkID is the inverse of ChunkID.
@@ -94,15 +99,16 @@ func ParseChunkID(id string) (document int64, chunk int, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	document, err := strconv.ParseInt(d, 36, 64)
+	document, err := strconv.ParseInt(d, 10, 64)
 	if err != nil {
 		return 0, 0, false
 	}
-	n, err := strconv.ParseInt(c, 36, 32)
+	n, err := strconv.ParseInt(c, 10, 32)
 	return document, int(n), err == nil && document > 0 && n >= 0 && ChunkID(document, int(n)) == id
 }
 
-// Segment is a part of a collection's index.
+// Segment is a part of a collection's index. Data never changes under its
+// number; what is found dead in it, and its vectors, may.
 type Segment struct {
 	N    int64  // number in the collection, from 1, never used again
 	Data []byte // of package index
@@ -135,8 +141,8 @@ type Change struct {
 // Store keeps collections. It is safe for concurrent use. What is handed over
 // and what is returned must not be changed afterwards.
 type Store interface {
-	// CreateCollection adds an empty collection; its counts and revision are
-	// taken as 0. It fails with ErrExists when the name or the id is taken.
+	// CreateCollection adds an empty collection; its counts, revision and
+	// highest numbers are taken as 0. It fails with ErrExists when the name or the id is taken.
 	CreateCollection(ctx context.Context, c Collection) error
 	// Collection finds one by its name or, failing that, its id. It fails with
 	// ErrNoCollection.
@@ -157,7 +163,8 @@ type Store interface {
 	// revision that it belongs to.
 	Segments(ctx context.Context, id string) ([]Segment, int64, error)
 	// ChangeCollection makes a change as a whole or not at all and returns the
-	// new revision. It fails with ErrChanged and ErrNoCollection.
+	// new revision. Removals come first, and what is not there is passed over.
+	// It fails with ErrChanged and ErrNoCollection.
 	ChangeCollection(ctx context.Context, id string, c Change) (int64, error)
 }
 

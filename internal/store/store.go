@@ -1,6 +1,7 @@
 // Package store is the contract of durable storage: runs with their journal,
-// events and signals, sessions, blobs by hash and small settings. The adapters
-// live in sub-packages and pass one conformance suite (storetest).
+// events and signals, sessions, blobs by hash, small settings and collections
+// of documents. The adapters live in sub-packages and pass one conformance
+// suite (storetest).
 package store
 
 import (
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/kb"
 	"dossier/run"
 )
 
@@ -28,6 +30,7 @@ type Store interface {
 	Sessions
 	Blobs
 	Settings
+	kb.Store
 	// Check verifies the store's integrity.
 	Check(ctx context.Context) error
 	Close() error

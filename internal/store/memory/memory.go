@@ -35,6 +35,8 @@ type Store struct {
 	sessions map[string]*session
 	blobs    map[string][]byte
 	settings map[setting][]byte
+	// collections by their ids.
+	collections map[string]*collection
 }
 
 type setting struct{ bucket, key string }
@@ -77,6 +79,8 @@ func New(o Options) *Store {
 		sessions: map[string]*session{},
 		blobs:    map[string][]byte{},
 		settings: map[setting][]byte{},
+
+		collections: map[string]*collection{},
 	}
 }
 
@@ -283,6 +287,12 @@ func (s *Store) Check(ctx context.Context) error {
 		if j.rec.LastSeq != int64(len(j.events)) || len(j.places) != len(j.events) {
 			return fmt.Errorf("run %q: %w: %d events and %d places end at sequence %d",
 				id, store.ErrCorrupt, len(j.events), len(j.places), j.rec.LastSeq)
+		}
+	}
+	for id, c := range s.collections {
+		if c.rec.Documents+c.rec.Failed != len(c.documents) {
+			return fmt.Errorf("collection %q: %w: %d documents are counted as %d and %d",
+				id, store.ErrCorrupt, len(c.documents), c.rec.Documents, c.rec.Failed)
 		}
 	}
 	return nil

@@ -160,7 +160,7 @@ func (s *Store) Check(ctx context.Context) error {
 	case !errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("check database: %w", explain(err, s.path))
 	}
-	return nil
+	return s.checkCollections(ctx)
 }
 
 // Close waits for what is queued and closes the file.

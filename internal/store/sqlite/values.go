@@ -133,3 +133,51 @@ func (j jsonOf) Scan(src any) error {
 	}
 	return fmt.Errorf("JSON is stored as %T", src)
 }
+
+// packBytes returns bytes with their format before them, compressed when that
+// saves space.
+func packBytes(data []byte) []byte {
+	if len(data) >= packFrom {
+		if packed, ok := deflate(data); ok {
+			return packed
+		}
+	}
+	return append([]byte{packedPlain}, data...)
+}
+
+// textOf scans a column of text that pack made.
+type textOf struct{ dst *string }
+
+// Scan implements sql.Scanner.
+func (t textOf) Scan(src any) error {
+	switch v := src.(type) {
+	case string:
+		*t.dst = v
+		return nil
+	case []byte:
+		text, err := inflate(v)
+		*t.dst = string(text)
+		return err
+	}
+	return fmt.Errorf("a text is stored as %T", src)
+}
+
+// bytesOf scans a column of bytes or NULL. It takes over what the driver has
+// made for the row: these are large.
+type bytesOf struct{ dst *[]byte }
+
+// Scan implements sql.Scanner.
+func (b bytesOf) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*b.dst = nil
+	case []byte:
+		if v == nil { // the driver's form of no bytes
+			v = []byte{}
+		}
+		*b.dst = v
+	default:
+		return fmt.Errorf("bytes are stored as %T", src)
+	}
+	return nil
+}

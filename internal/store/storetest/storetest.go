@@ -33,6 +33,7 @@ func Run(t *testing.T, open Open) {
 		{"signals", signalTests},
 		{"sessions", sessionTests},
 		{"bodies", bodyTests},
+		{"collections", collectionTests},
 		{"crowds", crowdTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
@@ -42,6 +43,7 @@ func Run(t *testing.T, open Open) {
 		})
 	}
 	t.Run("model", func(t *testing.T) { modelTest(t, open) })
+	t.Run("model of collections", func(t *testing.T) { collectionModelTest(t, open) })
 }
 
 type test struct {

@@ -1,0 +1,227 @@
+package kb
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dossier/llm"
+	"dossier/reader"
+)
+
+// PageReader reads documents; *reader.Reader is one.
+type PageReader interface {
+	Read(ctx context.Context, d reader.Document) (*reader.Page, error)
+}
+
+// Embedder turns texts into vectors. It is safe for concurrent use.
+type Embedder interface {
+	// Name of the model: vectors of different names are never compared.
+	Name() string
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// EmbedWith makes an Embedder of a model of an llm.Embedder.
+func EmbedWith(e llm.Embedder, model string) Embedder { return embedder{e, model} }
+
+type embedder struct {
+	llm.Embedder
+	model string
+}
+
+func (e embedder) Name() string { return e.model }
+
+func (e embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	out, err := e.Embedder.Embed(ctx, e.model, texts)
+	if err != nil {
+		return nil, err
+	}
+	return out.Vectors, nil
+}
+
+// Options of a library. A field that is 0 has the default that it names.
+type Options struct {
+	ChunkSize int     // letters in a chunk, see Cut; DefaultChunkSize
+	TopBM25   int     // hybrid_top_bm25: chunks that are found by words; 50
+	TopDense  int     // hybrid_top_dense: chunks that are found by meaning; 50
+	K         float64 // of reciprocal rank fusion; 60
+	NoRerank  bool    // leave the order by words as BM25 has it
+	Workers   int     // files read at once; as many as there are processors
+	MaxFile   int64   // bytes; larger files are listed, not read; 64 MiB
+	Cache     int     // bytes of documents kept in memory for searches; 64 MiB
+	// EmbedBatch is how many chunks an embedder gets at once; 64.
+	EmbedBatch int
+}
+
+func (o Options) withDefaults() Options {
+	o.ChunkSize = cmp.Or(o.ChunkSize, DefaultChunkSize)
+	o.TopBM25 = cmp.Or(o.TopBM25, 50)
+	o.TopDense = cmp.Or(o.TopDense, 50)
+	o.K = cmp.Or(o.K, 60)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.MaxFile = cmp.Or(o.MaxFile, 64<<20)
+	o.Cache = cmp.Or(o.Cache, 64<<20)
+	o.EmbedBatch = cmp.Or(o.EmbedBatch, 64)
+	return o
+}
+
+// Library is the collections of a store, with what reads, searches and packs
+// them. It is safe for concurrent use.
+type Library struct {
+	store    Store
+	reader   PageReader
+	embedder Embedder // nil if none is configured
+	opts     Options
+
+	open     func(path string) (*os.File, error)
+	batchMax int // documents that are put in at once
+
+	docs *documentCache
+	mu   sync.Mutex
+	// By collection id: syncs wait for each other, and indexes stay open.
+	syncs map[string]*turn
+	views map[string]*viewSlot
+	clock int64 // counts uses of views
+}
+
+// New makes a library over a store. The embedder may be nil: then chunks are
+// found by words only.
+func New(store Store, reader PageReader, embedder Embedder, opts Options) *Library {
+	opts = opts.withDefaults()
+	return &Library{
+		store: store, reader: reader, embedder: embedder, opts: opts,
+		open: openFile, batchMax: batchDocuments,
+		docs:  newDocumentCache(opts.Cache),
+		syncs: map[string]*turn{}, views: map[string]*viewSlot{},
+	}
+}
+
+// Create makes an empty collection that mirrors roots: folders and files that
+// exist. It fails with ErrExists. Sync fills it.
+func (l *Library) Create(ctx context.Context, name string, roots ...string) (Collection, error) {
+	if strings.TrimSpace(name) == "" {
+		return Collection{}, errors.New("a collection needs a name")
+	}
+	if len(roots) == 0 {
+		return Collection{}, fmt.Errorf("collection %q needs a folder to mirror", name)
+	}
+	c := Collection{Name: name}
+	for _, root := range roots {
+		path, err := resolve(root)
+		if err != nil {
+			return Collection{}, err
+		}
+		if !slices.Contains(c.Roots, path) {
+			c.Roots = append(c.Roots, path)
+		}
+	}
+	return l.create(ctx, c)
+}
+
+func (l *Library) create(ctx context.Context, c Collection) (Collection, error) {
+	c.ID, c.Created = rand.Text(), time.Now().UTC()
+	if err := l.store.CreateCollection(ctx, c); err != nil {
+		return Collection{}, fmt.Errorf("collection %q: %w", c.Name, err)
+	}
+	return l.store.Collection(ctx, c.ID)
+}
+
+// Ensure finds or makes the collection that belongs to a folder or file: the
+// one whose name is its path.
+func (l *Library) Ensure(ctx context.Context, folder string) (Collection, error) {
+	path, err := resolve(folder)
+	if err != nil {
+		return Collection{}, err
+	}
+	c, err := l.store.Collection(ctx, path)
+	if errors.Is(err, ErrNoCollection) {
+		c, err = l.create(ctx, Collection{Name: path, Roots: []string{path}, Auto: true})
+		if errors.Is(err, ErrExists) { // somebody was quicker
+			return l.store.Collection(ctx, path)
+		}
+	}
+	return c, err
+}
+
+// resolve returns the absolute path of a root, without links.
+func resolve(root string) (string, error) {
+	path, err := filepath.Abs(root)
+	if err != nil {
+		return "", fmt.Errorf("folder %s: %w", root, err)
+	}
+	path, err = filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("folder %s: %w", root, err)
+	}
+	return path, nil
+}
+
+// Get finds a collection by its name or id. It fails with ErrNoCollection.
+func (l *Library) Get(ctx context.Context, name string) (Collection, error) {
+	c, err := l.store.Collection(ctx, name)
+	if err != nil {
+		return c, fmt.Errorf("collection %q: %w", name, err)
+	}
+	return c, nil
+}
+
+// List returns all collections in order of their names.
+func (l *Library) List(ctx context.Context) ([]Collection, error) { return l.store.Collections(ctx) }
+
+// Delete removes a collection with all that is in it; the files that it
+// mirrors stay. It fails with ErrNoCollection.
+func (l *Library) Delete(ctx context.Context, name string) error {
+	c, err := l.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := l.store.DeleteCollection(ctx, c.ID); err != nil {
+		return fmt.Errorf("collection %q: %w", name, err)
+	}
+	l.mu.Lock()
+	delete(l.views, c.ID)
+	l.mu.Unlock()
+	l.docs.forget(c.ID)
+	return nil
+}
+
+// turn lets one sync of a collection run at a time.
+type turn struct {
+	free  chan struct{}
+	users int
+}
+
+// take waits until no other sync of the collection runs in this process.
+func (l *Library) take(ctx context.Context, id string) (release func(), err error) {
+	l.mu.Lock()
+	t := l.syncs[id]
+	if t == nil {
+		t = &turn{free: make(chan struct{}, 1)}
+		l.syncs[id] = t
+	}
+	t.users++
+	l.mu.Unlock()
+	leave := func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(l.syncs, id)
+		}
+	}
+	select {
+	case t.free <- struct{}{}:
+		return func() { <-t.free; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, context.Cause(ctx)
+	}
+}

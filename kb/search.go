@@ -1,0 +1,274 @@
+package kb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dossier/index"
+	"dossier/lang"
+	"dossier/reader"
+)
+
+// Route is how chunks are found.
+type Route string
+
+// The routes. Without one it is Hybrid where there are vectors, else BM25.
+const (
+	BM25   Route = "bm25"   // by words
+	Dense  Route = "dense"  // by meaning
+	Hybrid Route = "hybrid" // by both
+)
+
+// Query asks for chunks. A field that is 0 has the library's default.
+type Query struct {
+	Text     string
+	Limit    int // how many; 10
+	Route    Route
+	TopBM25  int
+	TopDense int
+	K        float64
+	Filter   Filter
+	// Rerank says whether words that stand together count; nil for what the
+	// library's Options say.
+	Rerank *bool
+}
+
+// Hit is a chunk that was found.
+type Hit struct {
+	ID       string        `json:"id"` // of the chunk
+	Document int64         `json:"document"`
+	Chunk    int           `json:"chunk"`
+	Path     string        `json:"path"`
+	Title    string        `json:"title"` // the file's name if it has none
+	Author   string        `json:"author,omitempty"`
+	Date     string        `json:"date,omitempty"`
+	Lang     lang.Code     `json:"lang,omitempty"`
+	Format   reader.Format `json:"format,omitempty"`
+	Headings []string      `json:"headings,omitempty"`
+	Page     int           `json:"page,omitempty"`
+	Start    int           `json:"start"` // bytes of the document's text
+	End      int           `json:"end"`
+	Text     string        `json:"text"`
+	// Score orders the hits of one result; it means nothing between routes.
+	Score float64 `json:"score"`
+	// Lexical and Dense are the places in the two rankings, from 1; 0 where
+	// it was not found.
+	Lexical int `json:"lexical,omitempty"`
+	Dense   int `json:"dense,omitempty"`
+}
+
+// Result is what a search found.
+type Result struct {
+	Hits  []Hit `json:"hits"`
+	Route Route `json:"route"` // that was taken
+	// Note says why vectors were not used, where they were not.
+	Note     string `json:"note,omitempty"`
+	Revision int64  `json:"revision"` // of the collection
+}
+
+// Search returns the best chunks of a collection for a query. It works on the
+// index as it was when it began; documents that went meanwhile are left out.
+// It fails with ErrNoCollection.
+func (l *Library) Search(ctx context.Context, name string, q Query) (Result, error) {
+	c, err := l.Get(ctx, name)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := l.search(ctx, c, q)
+	if err != nil {
+		return Result{}, fmt.Errorf("search %q: %w", name, err)
+	}
+	return r, nil
+}
+
+func (l *Library) search(ctx context.Context, c Collection, q Query) (Result, error) {
+	q.Limit = cmp.Or(q.Limit, 10)
+	q.TopBM25 = max(q.Limit, cmp.Or(q.TopBM25, l.opts.TopBM25))
+	q.TopDense = max(q.Limit, cmp.Or(q.TopDense, l.opts.TopDense))
+	q.K = cmp.Or(q.K, l.opts.K)
+	switch q.Route {
+	case "", BM25, Dense, Hybrid:
+	default:
+		return Result{}, fmt.Errorf("there is no route %q: use %s, %s or %s", q.Route, BM25, Dense, Hybrid)
+	}
+	v, err := l.view(ctx, c)
+	if err != nil {
+		return Result{}, err
+	}
+	out := Result{Route: q.Route, Revision: v.revision}
+	out.Note = l.whyNoVectors(v)
+	switch {
+	case out.Note == "" && q.Route == "":
+		out.Route = Hybrid
+	case out.Note != "" && q.Route == Dense:
+		return Result{}, fmt.Errorf("cannot search by meaning: %s", out.Note)
+	case out.Note != "" || q.Route == "":
+		out.Route = BM25
+	}
+	s := &searching{l: l, ctx: ctx, c: c, v: v, q: q}
+	if err := s.prepareFilter(); err != nil {
+		return Result{}, err
+	}
+	var lexical, dense []index.Hit
+	if out.Route != Dense {
+		if lexical, err = s.lexical(); err != nil {
+			return Result{}, err
+		}
+	}
+	if out.Route != BM25 {
+		if dense, err = s.dense(); err != nil {
+			if out.Route == Dense || ctx.Err() != nil {
+				return Result{}, err
+			}
+			// The words are still there.
+			out.Route, out.Note = BM25, "the embedder failed: "+err.Error()
+		}
+	}
+	var fused []index.Hit
+	switch out.Route {
+	case BM25:
+		fused = lexical
+	case Dense:
+		fused = dense
+	default:
+		fused = index.Fuse(q.K, index.Ranking{Hits: lexical}, index.Ranking{Hits: dense})
+	}
+	out.Hits, err = s.hits(fused, lexical, dense)
+	return out, err
+}
+
+// whyNoVectors says why a view cannot be searched by meaning; it is empty if
+// it can.
+func (l *Library) whyNoVectors(v *view) string {
+	if l.embedder == nil {
+		return "no embedder is configured"
+	}
+	for _, p := range v.parts {
+		if p.vectors != nil && p.Embedder == l.embedder.Name() {
+			return ""
+		}
+	}
+	return "no chunk has a vector of " + l.embedder.Name() + " yet: sync the collection"
+}
+
+// searching is one search under way.
+type searching struct {
+	l      *Library
+	ctx    context.Context
+	c      Collection
+	v      *view
+	q      Query
+	filter func(id string) bool // nil if all chunks count
+	err    error                // of the filter
+}
+
+func (s *searching) lexical() ([]index.Hit, error) {
+	q := index.Query{Text: s.q.Text, Limit: s.q.TopBM25, Filter: s.filter}
+	rerank := !s.l.opts.NoRerank
+	if s.q.Rerank != nil {
+		rerank = *s.q.Rerank
+	}
+	var hits []index.Hit
+	var err error
+	if rerank {
+		hits, err = s.v.index.Rank(q, s.read)
+	} else {
+		hits, err = s.v.index.Search(q)
+	}
+	return hits, errors.Join(err, s.err)
+}
+
+// read gives the index a chunk's text; it is empty if the chunk is gone.
+func (s *searching) read(id string) (index.Doc, error) {
+	n, chunk, _ := ParseChunkID(id)
+	docs, err := s.l.documents(s.ctx, s.c.ID, n)
+	if err != nil {
+		return index.Doc{}, err
+	}
+	if d := docs[n]; d != nil && chunk < len(d.Chunks) {
+		return indexed(d, chunk), nil
+	}
+	return index.Doc{ID: id}, nil
+}
+
+func (s *searching) dense() ([]index.Hit, error) {
+	vectors, err := s.l.embedder.Embed(s.ctx, []string{s.q.Text})
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != 1 {
+		return nil, fmt.Errorf("embedder %s gave %d vectors for one text", s.l.embedder.Name(), len(vectors))
+	}
+	var all []index.Hit
+	for _, p := range s.v.parts {
+		if p.vectors == nil || p.Embedder != s.l.embedder.Name() {
+			continue
+		}
+		filter := s.filter
+		if p.index.Deleted() > 0 {
+			filter = func(id string) bool { return p.index.Has(id) && (s.filter == nil || s.filter(id)) }
+		}
+		hits, err := p.vectors.Nearest(vectors[0], s.q.TopDense, filter)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, hits...)
+	}
+	slices.SortFunc(all, func(a, b index.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
+	})
+	return all[:min(len(all), s.q.TopDense)], s.err
+}
+
+// hits reads the best of a ranking. Of equals the newer comes first.
+func (s *searching) hits(ranked, lexical, dense []index.Hit) ([]Hit, error) {
+	place := func(hits []index.Hit) map[string]int {
+		m := make(map[string]int, len(hits))
+		for i, h := range hits {
+			m[h.ID] = i + 1
+		}
+		return m
+	}
+	byWords, byMeaning := place(lexical), place(dense)
+	var out []Hit
+	for len(ranked) > 0 && len(out) < s.q.Limit {
+		// Equals at the end of the list are looked at, too.
+		end := min(len(ranked), s.q.Limit-len(out))
+		for end < len(ranked) && ranked[end].Score == ranked[end-1].Score {
+			end++
+		}
+		var numbers []int64
+		for _, h := range ranked[:end] {
+			n, _, _ := ParseChunkID(h.ID)
+			numbers = append(numbers, n)
+		}
+		docs, err := s.l.documents(s.ctx, s.c.ID, numbers...)
+		if err != nil {
+			return nil, err
+		}
+		for i, h := range ranked[:end] {
+			_, chunk, _ := ParseChunkID(h.ID)
+			if d := docs[numbers[i]]; d != nil && chunk < len(d.Chunks) {
+				hit := newHit(d, chunk)
+				hit.Score, hit.Lexical, hit.Dense = h.Score, byWords[h.ID], byMeaning[h.ID]
+				out = append(out, hit)
+			}
+		}
+		ranked = ranked[end:]
+	}
+	slices.SortStableFunc(out, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(b.Date, a.Date))
+	})
+	return out[:min(len(out), s.q.Limit)], nil
+}
+
+func newHit(d *Document, chunk int) Hit {
+	c := d.Chunks[chunk]
+	return Hit{ID: ChunkID(d.N, chunk), Document: d.N, Chunk: chunk, Path: d.Path, Title: titleOf(d),
+		Author: d.Author, Date: d.Date, Lang: d.Lang, Format: d.Format, Headings: c.Headings, Page: c.Page,
+		Start: c.Start, End: c.End, Text: d.Text[c.Start:c.End]}
+}
