@@ -122,7 +122,7 @@ func runXQuAD(ctx context.Context, e *Env) error {
 			return err
 		}
 	}
-	return nil
+	return runXQuADAnswers(ctx, e)
 }
 
 // runRuRAG measures whole documents, and chunks scored by their documents.
@@ -151,13 +151,17 @@ func runRuRAG(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
-	return e.retrieval(ctx, ".chunks", topics, func(t topic) (ranking, error) {
+	err = e.retrieval(ctx, ".chunks", topics, func(t topic) (ranking, error) {
 		hits, err := chunked.search(t.Text, 100)
 		if err != nil {
 			return nil, err
 		}
 		return index.Group(hits, func(id string) string { return parents[id] }), nil
 	})
+	if err != nil {
+		return err
+	}
+	return runRuRAGAnswers(ctx, e)
 }
 
 // chunksOf cuts text into pieces of at most size characters, at white space

@@ -34,6 +34,7 @@ var sets = []Set{
 	{"qa_2wiki_en", runMultiHop},
 	{"qa_hotpot_en", runMultiHop},
 	{"qa_musique_en", runMultiHop},
+	{"qa_rgb_zh_en", runRGB},
 	{"retrieval_cmrc2018_zh", runPassages},
 	{"retrieval_cranfield_en", runJudged},
 	{"retrieval_drcd_zh_hant", runPassages},

@@ -1,0 +1,152 @@
+package evidence
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dossier/index"
+	"dossier/lang"
+)
+
+// Weights tells how telling a term of package index is in the collection.
+type Weights interface{ Weight(term string) float64 }
+
+// Term is a word of a question, or a pair of characters.
+type Term struct {
+	Name   string  // the stem
+	Weight float64 // of all terms together: 1
+	Proper bool    // a name or a number: what a passage must have to be about the same
+	number bool
+	runes  int
+}
+
+// Question is a question that was read.
+type Question struct {
+	Terms []Term
+	Want  Want
+	code  lang.Code
+	place map[string]int // of a term by its name
+	asks  map[string]bool
+}
+
+// What a term weighs beside its rarity, so that a small collection, where all
+// terms are common, tells them apart less and not at random.
+const baseWeight = 0.6
+
+// What words of a question that name the kind of answer ("year", "city") count
+// of their weight: an answer hardly repeats them.
+const kindWeight = 0.35
+
+// glueWeight is what a pair of Chinese characters counts of which one is
+// grammar: it stands for no word.
+const glueWeight = 0.3
+
+// Read reads a question. The language decides how Latin words are stemmed; it
+// must be that of the passages.
+func Read(question string, code lang.Code, w Weights) *Question {
+	q := &Question{code: code, place: map[string]int{}, asks: map[string]bool{}, Want: wanted(question)}
+	kinds := kindWords()
+	total := 0.0
+	tokens := index.Tokens(question, code)
+	for i, t := range tokens {
+		surface := question[t.Start:t.End]
+		if t.Function || lone(surface) && !t.Number {
+			q.asks[t.Term] = true
+			continue
+		}
+		if at, known := q.place[t.Term]; known {
+			q.Terms[at].Proper = q.Terms[at].Proper || proper(question, surface, t, i)
+			continue
+		}
+		weight := 1.0
+		if w != nil {
+			weight = baseWeight + w.Weight(t.Term)
+		}
+		switch {
+		case kinds[strings.ToLower(surface)]:
+			weight *= kindWeight
+		case t.Pair && strings.ContainsAny(surface, glue):
+			weight *= glueWeight
+		}
+		q.place[t.Term] = len(q.Terms)
+		q.Terms = append(q.Terms, Term{
+			Name: t.Term, Weight: weight, Proper: proper(question, surface, t, i), number: t.Number,
+			runes: utf8.RuneCountInString(t.Term),
+		})
+		total += weight
+	}
+	for i := range q.Terms {
+		q.Terms[i].Weight /= total
+	}
+	return q
+}
+
+// lone reports whether a token is one character of a script without spaces:
+// its pairs say more.
+func lone(surface string) bool {
+	r, size := utf8.DecodeRuneInString(surface)
+	return size == len(surface) && r >= 0x2e80
+}
+
+// proper reports whether a word of the question is a number or, by its
+// capital, a name. The first word of a sentence proves nothing.
+func proper(question, surface string, t index.Token, at int) bool {
+	if t.Number {
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(surface)
+	if !unicode.IsUpper(r) {
+		return false
+	}
+	before := strings.TrimRightFunc(question[:t.Start], unicode.IsSpace)
+	return at > 0 && before != "" && !strings.ContainsAny(before[len(before)-1:], ".?!")
+}
+
+// match returns how surely a word of a passage is a term of the question: 1
+// for the same stem, less for words that begin alike, 0 for none.
+func (q *Question) match(name string, number, pair bool) (term int, how float64) {
+	if at, ok := q.place[name]; ok {
+		return at, 1
+	}
+	if number || pair {
+		return -1, 0
+	}
+	n := utf8.RuneCountInString(name)
+	if n < minAlike {
+		return -1, 0
+	}
+	best, most := -1, 0
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		if t.number || t.runes < minAlike {
+			continue
+		}
+		if same := sharedPrefix(name, t.Name); same >= minAlike && 3*same >= 2*max(n, t.runes) && same > most {
+			best, most = i, same
+		}
+	}
+	if best < 0 {
+		return -1, 0
+	}
+	return best, alike
+}
+
+const (
+	minAlike = 4   // letters that two words of one root share at least
+	alike    = 0.6 // what such a word counts
+)
+
+func sharedPrefix(a, b string) int {
+	n := 0
+	for a != "" && b != "" {
+		r, size := utf8.DecodeRuneInString(a)
+		s, _ := utf8.DecodeRuneInString(b)
+		if r != s {
+			break
+		}
+		a, b = a[size:], b[size:]
+		n++
+	}
+	return n
+}

@@ -1,0 +1,15 @@
+package index
+
+// Weight returns how telling a term of [Tokens] is in this collection: its
+// inverse document frequency, from 0 for one that every document has. A term
+// that no document has weighs most.
+func (x *Index) Weight(term string) float64 {
+	docs := 0
+	for _, s := range x.segments {
+		// A damaged segment fails the search; here its terms are unknown.
+		if l, err := s.find(term); err == nil {
+			docs += l.docs
+		}
+	}
+	return float64(x.rarity(docs))
+}
