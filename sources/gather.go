@@ -326,7 +326,7 @@ func (g *gathering) ranked(facet int) []Lead {
 func (g *gathering) passagesOf(leads []Lead) []extract.Passage {
 	out := make([]extract.Passage, len(leads))
 	for i, l := range leads {
-		out[i] = extract.Passage{ID: l.ID, Title: l.Title, Headings: l.Spot.Headings, Text: l.Text, Date: l.Date, Score: l.Ranking}
+		out[i] = extract.Passage{ID: l.ID, Title: l.Title, Headings: l.Spot.Headings, Text: l.Text}
 	}
 	return out
 }

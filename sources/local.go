@@ -76,7 +76,7 @@ func (l *Local) Prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, 
 		until, cancel := s.UntilFinish(ctx)
 		defer cancel()
 		done, err := l.Library.Sync(until, c.ID, kb.SyncOptions{Progress: func(at kb.Progress) {
-			_ = s.Emit(event.Progress{What: string(at.Phase), Done: int64(at.Done), Total: int64(at.Found), Note: show(at.Current, in.Base)})
+			_ = s.Emit(event.Progress{What: string(at.Phase), Done: int64(at.Done), Total: int64(at.Total), Note: show(at.Current, in.Base)})
 		}})
 		switch {
 		case err == nil:

@@ -338,7 +338,7 @@ func (e *Evidence) choose(f FacetEvidence, weights Weights) chosen {
 	passages := make([]extract.Passage, len(f.Passages))
 	for i, n := range f.Passages {
 		p := e.Passages[n]
-		passages[i] = extract.Passage{ID: p.ID, Title: p.Title, Headings: p.HeadingPath, Text: p.Text, Date: p.Date, Score: 1 / float64(i+1)}
+		passages[i] = extract.Passage{ID: p.ID, Title: p.Title, Headings: p.HeadingPath, Text: p.Text}
 	}
 	s := extract.Select(f.Title, passages, weights, extract.Options{})
 	out := chosen{verdict: verdict{s.Answered, s.Confidence}}

@@ -23,6 +23,25 @@ type budget struct {
 	MaxTime   time.Duration `placeholder:"5m" help:"Most working time."`
 }
 
+// searchBudget are the flags that bound a run which searches.
+type searchBudget struct {
+	budget      `embed:""`
+	MaxSearches int `placeholder:"N" help:"Most search queries."`
+	MaxPages    int `placeholder:"N" help:"Most documents read."`
+}
+
+// limits are the configured ones with those of the flags.
+func (b searchBudget) limits(c *config.Config) run.Limits {
+	l := b.budget.limits(c)
+	if b.MaxSearches > 0 {
+		l.Searches = b.MaxSearches
+	}
+	if b.MaxPages > 0 {
+		l.Pages = b.MaxPages
+	}
+	return l
+}
+
 // limits are the configured ones with those of the flags.
 func (b budget) limits(c *config.Config) run.Limits {
 	l := run.Limits{

@@ -63,9 +63,12 @@ type globals struct {
 type grammar struct {
 	globals
 
+	Research   researchCmd   `cmd:"" group:"work" help:"Answer a question from documents, with quotes that can be checked."`
 	Ask        askCmd        `cmd:"" group:"work" help:"Ask a question and get an answer."`
 	Chat       chatCmd       `cmd:"" group:"work" help:"Talk in a conversation that is kept."`
 	Runs       runsCmd       `cmd:"" group:"runs" help:"See and steer what is being worked on and what was."`
+	KB         kbCmd         `cmd:"" name:"kb" group:"docs" help:"Collections of your documents: add, list, search, use, remove."`
+	Doctor     doctorCmd     `cmd:"" group:"setup" help:"Check that everything works, and say what to do where it doesn't."`
 	Models     modelsCmd     `cmd:"" group:"setup" help:"Show, list and try the configured models."`
 	Config     configCmd     `cmd:"" name:"config" group:"setup" help:"Show each setting and where its value comes from."`
 	Completion completionCmd `cmd:"" group:"setup" help:"Print a completion script for a shell."`

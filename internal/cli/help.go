@@ -8,16 +8,18 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const description = "Dossier answers questions with a language model, keeps every run, and loses none of them."
+const description = "Dossier answers questions from your documents and with a language model, and loses no run."
 
 // groups of commands in the order in which they are shown.
 var groups = []struct{ key, title string }{
 	{"work", "Ask"},
+	{"docs", "Documents"},
 	{"runs", "Runs"},
 	{"setup", "Set up"},
 }
 
 const firstSteps = `Try first:
+  dossier research "what does it say about returns?" --in ~/contracts
   dossier ask "why is the sky blue?"
   dossier runs list
 `

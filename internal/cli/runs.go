@@ -28,6 +28,7 @@ type runsCmd struct {
 	Steer  runsSteer  `cmd:"" help:"Tell a run something to consider."`
 	Fork   runsFork   `cmd:"" help:"Do a run anew from one of its steps on."`
 	Replay runsReplay `cmd:"" help:"Run again from the journal alone and check that the same comes out."`
+	Report runsReport `cmd:"" help:"Print or write the report of a run in another format."`
 	Export runsExport `cmd:"" help:"Write all that is recorded of a run to a file."`
 	Rm     runsRm     `cmd:"" help:"Delete runs."`
 }

@@ -165,9 +165,6 @@ func afterAnswer(m event.Message, code lang.Code) string {
 			fmt.Fprintf(&b, "- %s\n", term.Line(p))
 		}
 	}
-	if m.Extractive {
-		fmt.Fprintf(&b, "\n%s\n", lang.Text(code, "answer.extractive"))
-	}
 	return b.String()
 }
 

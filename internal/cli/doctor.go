@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dossier"
+	"dossier/internal/config"
+	"dossier/internal/fonts"
+	"dossier/internal/term"
+	"dossier/reader/chromium"
+)
+
+type doctorCmd struct{}
+
+func (doctorCmd) Help() string {
+	return `Checks the data directory, the collections and their indexes, the parsers of
+all formats (with small documents that are part of the program), the fonts of
+this machine, an installed browser, and which models are configured. Nothing is
+sent anywhere; "dossier models test" makes real calls. Exit code 1 says that
+something is broken, 0 that at most something optional is missing.
+
+` + examples("dossier doctor", "dossier doctor --json")
+}
+
+// needed scripts, by the samples that a font has to show.
+var scripts = []struct{ name, sample string }{
+	{"Latin", "Aaéßñ"}, {"Cyrillic", "АаЯяЁё"}, {"Chinese", "的中文档来源"},
+}
+
+func (doctorCmd) Run(a *app) error {
+	settings, err := a.settings()
+	if err != nil {
+		return err
+	}
+	var found []dossier.Finding
+	if err := a.with(a.ctx, func(l *link) error { found, err = l.Diagnose(a.ctx); return err }); err != nil {
+		return err
+	}
+	found = append([]dossier.Finding{{What: "data directory", OK: true, Detail: settings.DataDir}}, found...)
+	found = append(found, fontFindings()...)
+	found = append(found, browserFinding(), modelFinding(settings))
+	broken := slices.ContainsFunc(found, func(f dossier.Finding) bool { return !f.OK && f.Hint != "" && !optional(f) })
+	for _, f := range found {
+		if a.JSON {
+			printJSON(a.proc.Stdout, f)
+			continue
+		}
+		printFinding(a, f)
+	}
+	if broken {
+		return exitWith(exitFailure)
+	}
+	return nil
+}
+
+// optional says whether the program does its work without what a finding is
+// about.
+func optional(f dossier.Finding) bool {
+	return f.What == "browser" || f.What == "model" || strings.HasPrefix(f.What, "font ")
+}
+
+func printFinding(a *app, f dossier.Finding) {
+	mark := "ok     "
+	switch {
+	case !f.OK && optional(f):
+		mark = "missing"
+	case !f.OK:
+		mark = "BROKEN "
+	}
+	line := mark + "  " + f.What
+	if f.Detail != "" {
+		line += ": " + f.Detail
+	}
+	if f.Took >= 100*time.Millisecond {
+		line += " (" + took(f.Took) + ")"
+	}
+	fmt.Fprintln(a.proc.Stdout, term.Line(line))
+	if !f.OK && f.Hint != "" {
+		fmt.Fprintln(a.proc.Stdout, "         "+term.Line(f.Hint))
+	}
+}
+
+func fontFindings() []dossier.Finding {
+	samples := make(map[string]string)
+	for _, s := range scripts {
+		samples[s.name] = s.sample
+	}
+	have := fonts.Cover(samples)
+	var out []dossier.Finding
+	for _, s := range scripts {
+		f, ok := have[s.name]
+		finding := dossier.Finding{What: "font " + s.name, OK: ok, Detail: f.Path}
+		if !ok {
+			finding.Detail, finding.Hint = "no font of this machine shows it", "install one, such as Noto Sans (fonts-noto-cjk for Chinese): printed reports and browsers need it"
+		}
+		out = append(out, finding)
+	}
+	return out
+}
+
+func browserFinding() dossier.Finding {
+	path, err := chromium.Find()
+	if err != nil {
+		return dossier.Finding{What: "browser", Detail: "no Chromium or Chrome is installed", Hint: "pages that are made by scripts can only be read with one; everything else works"}
+	}
+	return dossier.Finding{What: "browser", OK: true, Detail: path}
+}
+
+func modelFinding(settings *config.Config) dossier.Finding {
+	var ready []string
+	for _, role := range config.Roles() {
+		if m := settings.Model(role); m.Configured() && !slices.Contains(ready, m.Model) {
+			ready = append(ready, m.Model)
+		}
+	}
+	if len(ready) == 0 {
+		return dossier.Finding{What: "model", Detail: "none is configured: answers consist of quotes", Hint: "`dossier models` says how to connect one"}
+	}
+	return dossier.Finding{What: "model", OK: true, Detail: strings.Join(ready, ", ")}
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dossier"
+	"dossier/internal/term"
+	"dossier/lang"
+	"dossier/mode"
+	"dossier/report"
+	"dossier/run"
+	"dossier/sources"
+)
+
+type researchCmd struct {
+	Question    []string `arg:"" optional:"" help:"What you want to know; - or nothing reads it from standard input."`
+	In          string   `placeholder:"DIR|NAME" help:"Folder, file or collection to look in (default: the collection in use)."`
+	Mode        string   `placeholder:"NAME" default:"web_search" enum:"web_search,deep_search,quality" help:"How thoroughly: web_search, deep_search or quality (default web_search)."`
+	Format      string   `placeholder:"FORMAT" default:"" enum:",md,html,json" help:"Format of the report: md, html or json (default: that of the file's name, else md)."`
+	Output      string   `short:"o" placeholder:"FILE" help:"Write the report to a file."`
+	MinCoverage float64  `placeholder:"SHARE" help:"Exit with 4 when a smaller share of the answer's sentences is borne out, from 0 to 1."`
+	Session     string   `placeholder:"ID" xor:"session" help:"Continue this conversation."`
+	Continue    bool     `xor:"session" help:"Continue the last conversation."`
+
+	searchBudget `embed:""`
+}
+
+func (researchCmd) Help() string {
+	return `Looks for the answer in a folder or a collection, reads what it finds, and
+answers with sentences that can be traced to where they stand. Without a model
+the answer consists of quotes. A folder is read once; later only what changed.
+
+Exit code 4 says that no passage answers the question.
+
+` + examples(
+		`dossier research "how long is the warranty?" --in ~/contracts`,
+		`dossier research "what changed in March?" --in notes -o answer.html`,
+		`dossier kb use handbook && dossier research "who approves travel?"`,
+		`dossier research "compare A and B" --in papers --mode deep_search --min-coverage 0.8`,
+	)
+}
+
+func (c *researchCmd) Run(a *app) error {
+	settings, err := a.settings()
+	if err != nil {
+		return err
+	}
+	if c.MinCoverage < 0 || c.MinCoverage > 1 {
+		return &failure{code: exitUsage, message: "--min-coverage is a share: from 0 to 1, as in 0.8"}
+	}
+	form, err := formatOf(c.Format, c.Output)
+	if err != nil {
+		return err
+	}
+	question, material, err := a.question(strings.Join(c.Question, " "))
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(question) == "" {
+		return &failure{code: exitUsage, message: lang.Text(a.locale(), "question.empty", "example", `dossier research "`+lang.Text(a.locale(), "question.example")+`" --in DIR`), hint: "`dossier research --help` shows what is possible"}
+	}
+	in, err := a.place(c.In)
+	if err != nil {
+		return err
+	}
+	code := a.languageOf(question)
+	req := dossier.Request{Mode: c.Mode, Session: c.Session, Request: mode.Request{
+		Question: question, Context: material, In: in, Lang: string(code), Model: a.Model, NoInput: !a.interactive(), Limits: c.limits(settings),
+	}}
+	return a.with(a.ctx, func(l *link) error {
+		if err := a.chooseSession(a.ctx, l, &req, c.Continue); err != nil {
+			return err
+		}
+		rec, err := a.start(a.ctx, l, req)
+		if err != nil {
+			return err
+		}
+		return c.follow(a, l, rec, code, form)
+	})
+}
+
+// follow shows the run and delivers its report.
+func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, form format) error {
+	show := a.proc.Stdout
+	if c.Output != "" || form != markdown {
+		show = nil
+	}
+	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.researchView(show, code)}
+	err := f.run(a.ctx)
+	if f.message.Text == "" {
+		return err // it failed, waits or was cancelled
+	}
+	r, rerr := l.Report(context.Background(), rec.ID)
+	if rerr != nil {
+		return rerr
+	}
+	if show == nil {
+		if werr := a.deliver(r, form, c.Output); werr != nil {
+			return werr
+		}
+	}
+	if err != nil {
+		return err // a budget was hit; what there is has been delivered
+	}
+	switch cover := r.Coverage.Claims.Of(); {
+	case r.Outcome == report.Nothing:
+		return exitWith(exitNotEnough)
+	case cover < c.MinCoverage:
+		a.notef("%s", lang.Text(code, "research.below", "share", fmt.Sprintf("%.0f%%", 100*cover), "wanted", fmt.Sprintf("%.0f%%", 100*c.MinCoverage)))
+		return exitWith(exitNotEnough)
+	}
+	return nil
+}
+
+// researchView shows a run that searches; without out its answer is not shown.
+func (a *app) researchView(out io.Writer, code lang.Code) view {
+	if out == nil {
+		out = io.Discard
+	}
+	return a.newView(out, code, false)
+}
+
+// place finds out what a question is asked of: a path that exists, or the name
+// of a collection.
+func (a *app) place(name string) (sources.Place, error) {
+	dir := a.proc.Dir
+	if dir == "" {
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return sources.Place{}, err
+		}
+	}
+	in := sources.Place{Base: dir}
+	if name == "" {
+		return in, nil
+	}
+	path, err := a.path(name)
+	if err != nil {
+		return in, err
+	}
+	_, err = os.Stat(path)
+	switch {
+	case err == nil:
+		in.Paths = []string{path}
+	case strings.ContainsRune(name, filepath.Separator) || strings.HasPrefix(name, "."):
+		return in, &failure{code: exitUsage, message: fmt.Sprintf("--in %s: %v", term.Line(name), pathError(err)), hint: "give a folder or file that exists, or the name of a collection (`dossier kb list`)"}
+	default:
+		in.Collection = name
+	}
+	return in, nil
+}
+
+// path makes a path absolute, from where the command was given.
+func (a *app) path(name string) (string, error) {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name), nil
+	}
+	if a.proc.Dir != "" {
+		return filepath.Join(a.proc.Dir, name), nil
+	}
+	return filepath.Abs(name)
+}
+
+// pathError is what is wrong with a path, without the path.
+func pathError(err error) error {
+	if p, ok := err.(*os.PathError); ok {
+		return p.Err
+	}
+	return err
+}
+
+// format is one in which a report can be had.
+type format string
+
+const (
+	markdown format = "md"
+	html     format = "html"
+	jsonText format = "json"
+)
+
+// formatOf is the format asked for, or that of the file's name.
+func formatOf(asked, file string) (format, error) {
+	if asked != "" {
+		return format(asked), nil
+	}
+	switch ending := strings.ToLower(filepath.Ext(file)); ending {
+	case "", ".md", ".markdown", ".txt":
+		return markdown, nil
+	case ".html", ".htm":
+		return html, nil
+	case ".json":
+		return jsonText, nil
+	default:
+		return "", &failure{code: exitUsage, message: fmt.Sprintf("a report can't be written as %s", term.Line(ending)), hint: "name the file .md, .html or .json, or say --format"}
+	}
+}
+
+// deliver writes a report to a file, or to standard output without one.
+func (a *app) deliver(r *report.Report, form format, file string) error {
+	var text []byte
+	var err error
+	switch form {
+	case html:
+		text = []byte(report.HTML(r))
+	case jsonText:
+		text, err = report.JSON(r)
+	default:
+		text = []byte(report.Markdown(r))
+	}
+	if err != nil {
+		return err
+	}
+	if file == "" {
+		_, err = a.proc.Stdout.Write(text)
+		return err
+	}
+	path, err := a.path(file)
+	if err == nil {
+		err = writeFile(path, text)
+	}
+	if err != nil {
+		return &failure{code: exitFailure, message: "writing the report: " + err.Error(), hint: "it is kept: `dossier runs report " + r.Run + " -o FILE` writes it elsewhere"}
+	}
+	a.notef("%s", lang.Text(r.Lang, "research.written", "file", file))
+	return nil
+}
+
+type runsReport struct {
+	one
+	Format string `placeholder:"FORMAT" default:"" enum:",md,html,json" help:"md, html or json (default: that of the file's name, else md)."`
+	Output string `short:"o" placeholder:"FILE" help:"Write it to a file."`
+}
+
+func (runsReport) Help() string {
+	return examples("dossier runs report last", "dossier runs report last -o answer.html", "dossier runs report 06f3 --format json | jq .coverage")
+}
+
+func (c runsReport) Run(a *app) error {
+	form, err := formatOf(c.Format, c.Output)
+	if err != nil {
+		return err
+	}
+	return c.on(a, func(l *link, rec run.Record) error {
+		r, err := l.Report(a.ctx, rec.ID)
+		if err != nil {
+			return err
+		}
+		return a.deliver(r, form, c.Output)
+	})
+}
