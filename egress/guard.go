@@ -182,6 +182,13 @@ type Response struct {
 // keptHeaders are the response headers that say something about the page.
 var keptHeaders = []string{"Content-Type", "Content-Language", "Content-Disposition", "Last-Modified", "Etag", "Date", "X-Robots-Tag"}
 
+// Check says whether a URL may be opened, as far as that can be told without
+// asking for the addresses of its host.
+func (c *Client) Check(url string) error {
+	_, err := c.target(url, "")
+	return err
+}
+
 // Fetch gets a page. An error that tells about the URL or the site is an
 // *Error; if ctx ended, it is ctx's.
 func (c *Client) Fetch(ctx context.Context, url string) (*Response, error) {
@@ -299,14 +306,25 @@ func (c *Client) explain(ctx context.Context, t *target, err error, late bool) e
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		placed := *e
-		placed.URL = cmp.Or(e.URL, shorten(t.String()))
-		return &placed
+	if _, ok := errors.AsType[*Error](err); ok {
+		return placed(t, err)
 	}
 	var slow net.Error
 	if late || errors.As(err, &slow) && slow.Timeout() {
 		return &Error{Reason: Timeout, URL: shorten(t.String()), Why: "it took too long"}
 	}
 	return &Error{Reason: Network, URL: shorten(t.String()), Why: "no reply", Err: err}
+}
+
+// placed is the *Error in err with its URL, which is t's unless it has one.
+func placed(t *target, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	at := *e
+	if at.URL == "" && t != nil {
+		at.URL = shorten(t.String())
+	}
+	return &at
 }
