@@ -102,8 +102,8 @@ func fontFindings() []dossier.Finding {
 }
 
 func browserFinding() dossier.Finding {
-	path, err := chromium.Find()
-	if err != nil {
+	path := chromium.Find()
+	if path == "" {
 		return dossier.Finding{What: "browser", Detail: "no Chromium or Chrome is installed", Hint: "pages that are made by scripts can only be read with one; everything else works"}
 	}
 	return dossier.Finding{What: "browser", OK: true, Detail: path}
