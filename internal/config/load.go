@@ -254,6 +254,8 @@ func (st *state) variables(t *tables, bad *problems) []setting {
 		case strings.HasPrefix(lower, "dossier_"):
 			if l := t.flat[lower[len("dossier_"):]]; l != nil && l.kind != kindTree {
 				hits = append(hits, hit{l, "", name, value, 0})
+			} else if e, ok := t.env[lower]; ok {
+				hits = append(hits, hit{e.leaf, "", name, value, 1 + e.rank})
 			} else if lower != "dossier_config" && lower != "dossier_agents" {
 				st.unread(t, name, strings.TrimPrefix(lower, "dossier_"))
 			}
