@@ -74,8 +74,8 @@ type Section struct {
 type Quote struct {
 	Text    string       `json:"text"`
 	Passage cite.Passage `json:"passage"`
-	// Link is where a reader finds it: "path:line", or the URL with a text
-	// fragment.
+	// Link is where a reader finds it: "path:line" in a file that is text, the
+	// path of another file, or the URL with a text fragment.
 	Link string `json:"link,omitempty"`
 }
 
@@ -125,7 +125,11 @@ func QuoteAt(source cite.Source, snap *cite.Snapshot, p cite.Passage) (Quote, er
 		p.Line = snap.Line(p.Start)
 	}
 	p.Source = source.Number
-	return Quote{Text: text, Passage: p, Link: source.Link(p, snap)}, nil
+	link := source.URI
+	if source.Kind == cite.Web || hasLines(&source) {
+		link = source.Link(p, snap)
+	}
+	return Quote{Text: text, Passage: p, Link: link}, nil
 }
 
 // Gather fills Sources with what the rest of the report uses: the sources of
@@ -174,6 +178,9 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 	}
 	r.Sources = r.Sources[:0]
 	for _, s := range used {
+		if r.Text != "" {
+			s.Passages = outermost(s.Passages)
+		}
 		r.Sources = append(r.Sources, *s)
 	}
 	slices.SortFunc(r.Sources, func(a, b Source) int { return a.Number - b.Number })
@@ -200,6 +207,15 @@ func (r *Report) passages() []cite.Passage {
 		}
 	}
 	return out
+}
+
+// outermost leaves out, of passages in order, those that lie within another.
+func outermost(passages []Quote) []Quote {
+	return slices.DeleteFunc(slices.Clone(passages), func(q Quote) bool {
+		return slices.ContainsFunc(passages, func(o Quote) bool {
+			return o.Passage.Start <= q.Passage.Start && q.Passage.End <= o.Passage.End && byPlace(o, q) != 0
+		})
+	})
 }
 
 func byPlace(a, b Quote) int {

@@ -1,0 +1,328 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"dossier/cite"
+	"dossier/lang"
+)
+
+// unverified is the mark that package cite puts behind a claim that failed.
+const unverified = "[?]"
+
+// Markdown renders a report. The text is made to be read as it is, too: it is
+// what a terminal shows.
+func Markdown(r *Report) string {
+	w := markdownWriter{Report: r}
+	w.block("# " + markdownLine(r.name()))
+	if r.Title != "" && r.Title != r.Question {
+		w.block(markdownStart(r.Question))
+	}
+	for _, label := range r.labels() {
+		w.block("*" + markdownLine(label) + "*")
+	}
+	if r.Text != "" {
+		w.block(modelMarkdown(r.Text, 2))
+	}
+	for _, s := range r.Sections {
+		if s.Title != "" {
+			w.block("## " + markdownLine(s.Title))
+		}
+		if s.Text != "" {
+			w.block(modelMarkdown(s.Text, 3))
+		}
+		for i := range s.Quotes {
+			w.quote(&s.Quotes[i])
+		}
+	}
+	if len(r.Nearest) > 0 {
+		w.block("## " + w.say("heading.nearest"))
+		w.block("*" + w.say("nearest.label") + "*")
+		for i := range r.Nearest {
+			w.quote(&r.Nearest[i])
+		}
+	}
+	if len(r.Conflicts) > 0 {
+		w.block("## " + w.say("heading.conflicts"))
+		for _, c := range r.Conflicts {
+			w.block("- " + w.statement(c.A) + "\n- " + w.statement(c.B))
+		}
+	}
+	w.list("heading.coverage", r.coverage())
+	w.list("heading.notes", r.Notes)
+	w.sources()
+	if made := r.made(); made != "" {
+		w.block("---\n\n" + markdownStart(made))
+	}
+	return w.out.String()
+}
+
+type markdownWriter struct {
+	*Report
+	out strings.Builder
+}
+
+// say returns a message of the frame.
+func (r *Report) say(key string, args ...any) string { return lang.Text(r.Lang, key, args...) }
+
+// block appends a block after a blank line.
+func (w *markdownWriter) block(text string) {
+	if text == "" {
+		return
+	}
+	if w.out.Len() > 0 {
+		w.out.WriteByte('\n')
+	}
+	w.out.WriteString(text + "\n")
+}
+
+// list appends a heading with sentences under it.
+func (w *markdownWriter) list(heading string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	w.block("## " + w.say(heading))
+	lines := make([]string, len(items))
+	for i, item := range items {
+		lines[i] = "- " + markdownStart(item)
+	}
+	w.block(strings.Join(lines, "\n"))
+}
+
+func (w *markdownWriter) quote(q *Quote) {
+	lines := markdownBlock(display(q.Text))
+	if len(lines) == 0 {
+		return
+	}
+	lines[len(lines)-1] += "  "
+	lines = append(lines, "— "+w.reference(q))
+	w.block("> " + strings.Join(lines, "\n> "))
+}
+
+// reference is the number of a quote's source and its place.
+func (w *markdownWriter) reference(q *Quote) string {
+	ref := cite.Marker([]int{q.Passage.Source})
+	s := w.Source(q.Passage.Source)
+	if s == nil {
+		return ref
+	}
+	ref += " " + markdownLine(w.placeOf(s, q).label)
+	if path := under(s, q.Passage); path != "" {
+		ref += " · " + markdownLine(path)
+	}
+	return ref
+}
+
+func (w *markdownWriter) statement(s cite.Statement) string {
+	date := line(s.Date)
+	if date == "" {
+		date = w.say("source.undated")
+	}
+	q := Quote{Passage: s.Passage}
+	return "**" + markdownLine(strings.ReplaceAll(s.Value, "*", "")) + "** (" + markdownLine(date) + "): " +
+		markdownLine(strings.Join(display(s.Quote), " ")) + " — " + w.reference(&q)
+}
+
+func (w *markdownWriter) sources() {
+	if len(w.Sources) == 0 {
+		return
+	}
+	w.block("## " + w.say("heading.sources"))
+	var lines []string
+	for i := range w.Sources {
+		s := &w.Sources[i]
+		title, rest := w.describe(s)
+		whole := w.placeOf(s, nil)
+		head := make([]string, 0, len(rest)+2)
+		if title != "" {
+			head = append(head, markdownLine(title))
+		}
+		for _, part := range rest {
+			head = append(head, markdownLine(part))
+		}
+		web := whole.href != "" && s.Kind == cite.Web
+		if only := w.only(s); only != nil && !web {
+			head = append(head, w.placed(s, only))
+		} else if !web || len(head) == 0 {
+			head = append(head, markdownLine(whole.label))
+		}
+		lines = append(lines, "- "+cite.Marker([]int{s.Number})+" "+strings.Join(head, " · "))
+		switch {
+		case len(s.Passages) == 0 && web:
+			lines = append(lines, "  <"+whole.href+">")
+		case w.only(s) != nil && web:
+			lines = append(lines, "  "+w.placed(s, w.only(s)))
+		case w.only(s) == nil:
+			for j := range s.Passages {
+				lines = append(lines, w.passage(s, &s.Passages[j])...)
+			}
+		}
+	}
+	w.block(strings.Join(lines, "\n"))
+}
+
+// passage lists one passage of a source: its place, and its words where the
+// report does not quote them above.
+func (w *markdownWriter) passage(s *Source, q *Quote) []string {
+	lines := []string{"  - " + w.placed(s, q)}
+	if w.Text != "" {
+		for _, l := range markdownBlock(display(q.Text)) {
+			lines = append(lines, "    > "+l)
+		}
+	}
+	return lines
+}
+
+// placed is the place of a passage with the headings that it stands under.
+func (w *markdownWriter) placed(s *Source, q *Quote) string {
+	at := w.placeOf(s, q)
+	out := markdownStart(at.label)
+	if s.Kind == cite.Web && at.href != "" {
+		out = "<" + at.href + ">"
+	}
+	if path := under(s, q.Passage); path != "" {
+		out += " · " + markdownLine(path)
+	}
+	return out
+}
+
+// only returns the passage of a source that is listed in one line with it:
+// the single one, unless its words are listed too.
+func (r *Report) only(s *Source) *Quote {
+	if len(s.Passages) == 1 && r.Text == "" {
+		return &s.Passages[0]
+	}
+	return nil
+}
+
+// name is the title of the report.
+func (r *Report) name() string {
+	if r.Title != "" {
+		return r.Title
+	}
+	return r.Question
+}
+
+// labels say what kind of an answer this is.
+func (r *Report) labels() []string {
+	var out []string
+	switch {
+	case r.Outcome == Nothing:
+		return []string{r.say("answer.none") + " " + r.say("answer.none.hint")}
+	case r.Extractive:
+		out = append(out, r.say("answer.extractive"))
+	case r.Model != "":
+		out = append(out, r.say("answer.model", "model", r.Model))
+	}
+	if r.Outcome == Partial {
+		out = append(out, r.say("answer.partial"))
+	}
+	return out
+}
+
+// coverage says how much of question and answer has evidence, in sentences.
+func (r *Report) coverage() []string {
+	if r.Outcome == Nothing {
+		return nil
+	}
+	var out []string
+	c := &r.Coverage
+	if c.Facets.Total > 0 {
+		out = append(out, r.say("coverage.line", "covered", c.Facets.Covered, "total", c.Facets.Total))
+	}
+	if len(c.Missing) > 0 {
+		out = append(out, r.say("coverage.missing", "points", strings.Join(c.Missing, "; ")))
+	}
+	switch {
+	case c.Claims.Total == 0:
+	case r.Extractive && c.Claims.Covered == c.Claims.Total:
+		out = append(out, r.say("coverage.quotes", "n", c.Claims.Total))
+	default:
+		out = append(out, r.say("coverage.claims", "covered", c.Claims.Covered, "total", c.Claims.Total))
+	}
+	if strings.Contains(r.Text, unverified) {
+		out = append(out, r.say("coverage.unverified", "mark", unverified))
+	}
+	if c.Independent > 0 {
+		out = append(out, r.say("coverage.independent", "n", c.Independent))
+	}
+	return out
+}
+
+// made says when and by which run the report was made.
+func (r *Report) made() string {
+	var parts []string
+	if !r.Created.IsZero() {
+		parts = append(parts, r.say("report.made", "date", r.Created.UTC().Format(time.DateOnly)))
+	}
+	if r.Run != "" {
+		parts = append(parts, r.say("report.run", "run", r.Run))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// modelMarkdown returns what a model wrote as Markdown that leads nowhere,
+// with its headings at least at a level. What could still be read as a link
+// or as HTML is delivered as plain text.
+func modelMarkdown(text string, level int) string {
+	text = modelText(text)
+	out := lowerHeadings(text, level)
+	for _, end := range []string{"", "\n```", "\n~~~"} { // the answer may have been cut in a block of code
+		if harmless(out + end) {
+			return out + end
+		}
+	}
+	var blocks []string
+	for block := range strings.SplitSeq(text, "\n\n") {
+		if lines := markdownBlock(display(block)); len(lines) > 0 {
+			blocks = append(blocks, strings.Join(lines, "\n"))
+		}
+	}
+	return strings.Join(blocks, "\n\n")
+}
+
+// lowerHeadings moves headings down so that the highest has the level given.
+func lowerHeadings(text string, level int) string {
+	least := 7
+	headings := func(do func(n int, line string) string) string {
+		var b strings.Builder
+		fence := ""
+		for l := range strings.Lines(text) {
+			bare := strings.TrimLeft(l, " ")
+			if c := fenceOf(bare); c != "" && (fence == "" || fence == c) {
+				if fence == "" {
+					fence = c
+				} else {
+					fence = ""
+				}
+			}
+			if n := run(bare, '#'); fence == "" && n > 0 && n <= 6 && len(l)-len(bare) < 4 && strings.HasPrefix(bare[n:], " ") {
+				l = do(n, bare[n:])
+			}
+			b.WriteString(l)
+		}
+		return b.String()
+	}
+	headings(func(n int, l string) string { least = min(least, n); return l })
+	if least >= level {
+		return text
+	}
+	return headings(func(n int, l string) string { return strings.Repeat("#", min(6, n+level-least)) + l })
+}
+
+func fenceOf(line string) string {
+	for _, c := range []string{"```", "~~~"} {
+		if strings.HasPrefix(line, c) {
+			return c
+		}
+	}
+	return ""
+}
+
+// markerNumber reads the number of "[12]".
+func markerNumber(marker string) int {
+	n, _ := strconv.Atoi(strings.Trim(marker, "[]"))
+	return n
+}
