@@ -33,7 +33,7 @@ func engine(t *testing.T, s store.Store, flags map[string]string) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := assemble(cfg, s, nil)
+	e, err := assemble(cfg, t.TempDir(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

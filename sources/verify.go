@@ -106,19 +106,19 @@ func (e *Evidence) Verify(ctx context.Context, s *run.Scope, w Writing) (*cite.R
 	if err != nil {
 		return nil, err
 	}
-	text := w.Text
-	if bad := first.Failing(); len(bad) > 0 {
-		in := rewriteInput{Question: e.Question, Language: w.Language.Name(), Answer: cite.Sanitize(text), Passages: e.Excerpts(rewriteTokens)}
-		for _, c := range bad {
-			in.Failing = append(in.Failing, failing{c.Text, why(c)})
-		}
-		mended, err := rewrite.Do(ctx, s, w.Models, in, prompt.Options[Rewritten]{Model: w.Model})
-		if err != nil {
-			return nil, err
-		}
-		text = mended.Value.Answer
+	bad := first.Failing()
+	if len(bad) == 0 {
+		return first, nil
 	}
-	return e.check(ctx, s.Child("recheck"), w, text, cite.Options{Drop: w.Drop})
+	in := rewriteInput{Question: e.Question, Language: w.Language.Name(), Answer: cite.Sanitize(w.Text), Passages: e.Excerpts(rewriteTokens)}
+	for _, c := range bad {
+		in.Failing = append(in.Failing, failing{c.Text, why(c)})
+	}
+	mended, err := rewrite.Do(ctx, s, w.Models, in, prompt.Options[Rewritten]{Model: w.Model})
+	if err != nil {
+		return nil, err
+	}
+	return e.check(ctx, s.Child("recheck"), w, mended.Value.Answer, cite.Options{Drop: w.Drop})
 }
 
 // why says what is wrong with a claim, in words that a model can act on.
