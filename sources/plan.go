@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dossier/cite"
 	"dossier/event"
 	"dossier/extract"
 	"dossier/llm"
@@ -95,7 +96,10 @@ func (g *gathering) plan(ctx context.Context) error {
 		if len(p.Facets) == 1 && !made.Extractive {
 			own = append(own, p.Question)
 		}
-		p.Facets[i].Queries = distinct(append(own, first(f.Queries, g.Tuning.Queries)...))
+		for _, q := range first(f.Queries, g.Tuning.Queries) {
+			own = append(own, searchable(q))
+		}
+		p.Facets[i].Queries = distinct(own)
 		g.evidence.Facets = append(g.evidence.Facets, FacetEvidence{Title: f.Title})
 	}
 	g.evidence.Question = p.Question
@@ -185,7 +189,7 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 	var fresh []FollowUp
 	perFacet := make(map[int]int)
 	for _, f := range made.Value.Queries {
-		q := strings.Join(strings.Fields(f.Query), " ")
+		q := searchable(f.Query)
 		if f.Facet < 1 || f.Facet > len(g.planned) || q == "" || perFacet[f.Facet] == g.Tuning.Queries || !g.ask(q) {
 			continue
 		}
@@ -193,6 +197,21 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 		fresh = append(fresh, FollowUp{f.Facet, q})
 	}
 	return fresh, nil
+}
+
+// searchable is a query as it may go out: without addresses, and no longer than
+// a query is. A model that has read a page may have been told to put into it
+// what the page wants.
+func searchable(query string) string {
+	const most = 200
+	query = strings.Join(strings.Fields(cite.Sanitize(query)), " ")
+	if runes := []rune(query); len(runes) > most {
+		query = string(runes[:most])
+		if cut := strings.LastIndexByte(query, ' '); cut > 0 {
+			query = query[:cut]
+		}
+	}
+	return query
 }
 
 // first returns up to n elements.

@@ -25,6 +25,8 @@ var sets = []Set{
 	{"html_newspaper4k_multi", runNewspaper},
 	{"html_readability_multi", runReadability},
 	{"html_trafilatura_multi", runTrafilatura},
+	{"inject_agentdojo_en", runAgentDojo},
+	{"inject_bipia_en", runBIPIA},
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
 	{"langid_*", runLanguages},

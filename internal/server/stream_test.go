@@ -18,7 +18,7 @@ import (
 
 // quiet is a run that says one thing and then nothing.
 type quiet struct {
-	Runs
+	Engine
 	rec run.Record
 }
 

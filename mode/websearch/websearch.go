@@ -166,6 +166,7 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 	if err != nil {
 		return mode.Answer{}, err
 	}
+	made.Value.Reasoning = cite.Sanitize(made.Value.Reasoning)
 	if made.Extractive {
 		if w.mode.models.Configured() {
 			w.evidence.Trouble = append(w.evidence.Trouble, "the answer was made by rules instead of a model: "+made.Why)
