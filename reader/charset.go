@@ -99,11 +99,47 @@ func guess(body []byte) encoding.Encoding {
 	case "gb2312":
 		name = "gb18030"
 	case "iso-8859-1", "iso-8859-9", "iso-8859-15", "ascii", "":
-		return nil // the Western ones look alike: the commonest is right more often than a guess
+		// The Western ones look alike: the commonest is right more often than a
+		// guess.
+		return cyrillic(body[:min(len(body), guessBytes)])
 	}
 	e, err := htmlindex.Get(name)
 	if err != nil || r.Confidence < 0.3 {
-		return nil
+		return cyrillic(body[:min(len(body), guessBytes)])
 	}
 	return e
+}
+
+// cyrillic returns the charset in which a text is Russian, nil if it is none.
+// A text in one of them consists of letters beyond ASCII, which no Western one
+// does, and in the right one the common letters are common and small: in
+// another they are rare, capital or no letters.
+func cyrillic(body []byte) encoding.Encoding {
+	letters, high := 0, 0
+	for _, c := range body {
+		switch {
+		case c >= utf8.RuneSelf:
+			letters, high = letters+1, high+1
+		case letter(c):
+			letters++
+		}
+	}
+	if high < 8 || high*2 < letters {
+		return nil
+	}
+	var best encoding.Encoding
+	most := high * 2 / 5
+	for _, name := range []string{"windows-1251", "koi8-r", "ibm866"} {
+		e, _ := htmlindex.Get(name)
+		common := 0
+		for _, r := range convert(e, body) {
+			if strings.ContainsRune("оеаинтсрвлкмдпу", r) {
+				common++
+			}
+		}
+		if common > most {
+			best, most = e, common
+		}
+	}
+	return best
 }

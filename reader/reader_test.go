@@ -163,6 +163,27 @@ func TestCharsets(t *testing.T) {
 	if got := decode([]byte("na\xefve caf\xe9"), "", false); got != "naïve café" {
 		t.Error(got)
 	}
+	// Without a declaration, with letters that mislead statistics.
+	for _, e := range []encoding.Encoding{charmap.Windows1251, charmap.KOI8R, charmap.CodePage866} {
+		for _, want := range []string{sampleRussian, "Паром отходит в 7:00 (ферри Finnlines)."} {
+			body, err := e.NewEncoder().Bytes([]byte(want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := decode(body, "", false); got != want {
+				t.Errorf("%v: %q is read as %q", e, want, got)
+			}
+		}
+	}
+	for _, want := range []string{"Ça été détérioré à Orléans, où l'été fût brûlé", "Äpfel, Öl, Übermut"} {
+		body, err := charmap.Windows1252.NewEncoder().Bytes([]byte(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := decode(body, "", false); got != want {
+			t.Errorf("%q is read as %q", want, got)
+		}
+	}
 }
 
 func TestDOCX(t *testing.T) {

@@ -1,0 +1,196 @@
+package reader
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/simplifiedchinese"
+)
+
+// Check is what a self-test found out about one format.
+type Check struct {
+	Format Format
+	// Sample says what was read, where a format has several.
+	Sample string
+	OK     bool
+	Took   time.Duration
+	Detail string // what is wrong
+}
+
+// Sentences of the samples, in three scripts. The letters that are easily lost
+// are in them.
+const (
+	sampleEnglish = "The ferry to the island leaves at seven in the morning and returns before it is dark."
+	sampleRussian = "Ещё до рассвета паром отходит к острову, а возвращается, когда темнеет: объявление об этом висит на пристани."
+	sampleChinese = "去岛上的渡船早上七点出发，天黑之前返回，码头上贴着时刻表。"
+)
+
+// specimen is a small document with its words.
+type specimen struct {
+	format Format
+	name   string
+	path   string // its ending tells the format of a text
+	body   func() ([]byte, error)
+	words  []string
+}
+
+var allWords = []string{sampleEnglish, sampleRussian, sampleChinese}
+
+func specimens() []specimen {
+	text := func(s string) func() ([]byte, error) { return func() ([]byte, error) { return []byte(s), nil } }
+	paragraphs := "<p>" + strings.Join(allWords, "</p><p>") + "</p>"
+	return []specimen{
+		{HTML, "", "a.html", text("<!DOCTYPE html><html><head><title>Sample</title></head><body><article><h1>Sample</h1>" + paragraphs + "</article></body></html>"), allWords},
+		{PDF, "", "a.pdf", samplePDF, allWords},
+		{DOCX, "", "a.docx", sampleDOCX, allWords},
+		{EPUB, "", "a.epub", func() ([]byte, error) { return sampleEPUB(paragraphs) }, allWords},
+		{Markdown, "", "a.md", text("# Sample\n\n" + strings.Join(allWords, "\n\n") + "\n"), allWords},
+		{JSON, "", "a.json", text(fmt.Sprintf("{%q: [%q, %q]}", sampleEnglish, sampleRussian, sampleChinese)), allWords},
+		{CSV, "", "a.csv", text("one,two\n" + sampleEnglish + ",1\n\"" + sampleRussian + "\",2\n" + sampleChinese + ",3\n"), allWords},
+		{Text, "UTF-8", "a.txt", text(strings.Join(allWords, "\n\n")), allWords},
+		{Text, "windows-1251", "a.txt", func() ([]byte, error) { return charmap.Windows1251.NewEncoder().Bytes([]byte(sampleRussian + "\n")) }, []string{sampleRussian}},
+		{Text, "GB 18030", "a.txt", func() ([]byte, error) {
+			return simplifiedchinese.GB18030.NewEncoder().Bytes([]byte(sampleChinese + "\n"))
+		}, []string{sampleChinese}},
+	}
+}
+
+// SelfTest reads a small sample of each format, the risky ones in a child as
+// always, and checks that the words come out. It stops early only when ctx
+// ends.
+func (r *Reader) SelfTest(ctx context.Context) []Check {
+	var out []Check
+	for _, s := range specimens() {
+		began := time.Now()
+		detail := r.try(ctx, s)
+		out = append(out, Check{Format: s.format, Sample: s.name, OK: detail == "", Took: time.Since(began), Detail: detail})
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return out
+}
+
+// try reads a sample and says what is wrong.
+func (r *Reader) try(ctx context.Context, s specimen) string {
+	body, err := s.body()
+	if err != nil {
+		return "making the sample: " + err.Error()
+	}
+	page, err := r.Read(ctx, Document{Path: s.path, Body: body})
+	if err != nil {
+		return err.Error()
+	}
+	if page.Format != s.format {
+		return fmt.Sprintf("taken for %s", page.Format)
+	}
+	text := strings.Join(strings.Fields(page.Text), " ")
+	for _, w := range s.words {
+		if !strings.Contains(text, w) {
+			return fmt.Sprintf("%q is not in what was read", w)
+		}
+	}
+	return ""
+}
+
+// packed makes a ZIP file of names and contents.
+func packed(files ...[2]string) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range files {
+		w, err := z.Create(f[0])
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write([]byte(f[1])); err != nil {
+			return nil, err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func sampleDOCX() ([]byte, error) {
+	var body strings.Builder
+	for _, w := range allWords {
+		body.WriteString("<w:p><w:r><w:t>" + w + "</w:t></w:r></w:p>")
+	}
+	return packed(
+		[2]string{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`},
+		[2]string{"word/document.xml", `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>` + body.String() + `</w:body></w:document>`},
+	)
+}
+
+func sampleEPUB(paragraphs string) ([]byte, error) {
+	return packed(
+		[2]string{"mimetype", "application/epub+zip"},
+		[2]string{"META-INF/container.xml", `<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>`},
+		[2]string{"book.opf", `<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Sample</dc:title></metadata><manifest><item id="c" href="c.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="c"/></spine></package>`},
+		[2]string{"c.xhtml", `<html xmlns="http://www.w3.org/1999/xhtml"><head><title>Sample</title></head><body>` + paragraphs + `</body></html>`},
+	)
+}
+
+// samplePDF is a page in a font of which only the names of its characters are
+// known: what they are is told by a table, as in most PDFs that programs make.
+func samplePDF() ([]byte, error) {
+	codes := map[rune]int{}
+	var names, content strings.Builder
+	content.WriteString("BT /F 11 Tf 40 760 Td 20 TL")
+	for _, w := range allWords {
+		content.WriteString(" <")
+		for _, r := range w {
+			if codes[r] == 0 {
+				codes[r] = len(codes) + 1
+				fmt.Fprintf(&names, "<%04X> <", codes[r])
+				for _, u := range utf16.Encode([]rune{r}) {
+					fmt.Fprintf(&names, "%04X", u)
+				}
+				names.WriteString(">\n")
+			}
+			fmt.Fprintf(&content, "%04X", codes[r])
+		}
+		content.WriteString("> Tj T*")
+	}
+	content.WriteString(" ET")
+	const mostNames = 100 // in one list of the table
+	table := "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n1 begincodespacerange <0000> <FFFF> endcodespacerange\n"
+	lines := strings.SplitAfter(strings.TrimSuffix(names.String(), "\n"), "\n")
+	for len(lines) > 0 {
+		n := min(len(lines), mostNames)
+		table += fmt.Sprintf("%d beginbfchar\n%s\nendbfchar\n", n, strings.TrimSuffix(strings.Join(lines[:n], ""), "\n"))
+		lines = lines[n:]
+	}
+	table += "endcmap end end"
+	stream := func(s string) string { return fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(s), s) }
+	var b bytes.Buffer
+	var offsets []int
+	b.WriteString("%PDF-1.4\n")
+	for i, object := range []string{
+		"<</Type/Catalog/Pages 2 0 R>>",
+		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 1200 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+		stream(content.String()),
+		"<</Type/Font/Subtype/Type0/BaseFont/Sample/Encoding/Identity-H/DescendantFonts[6 0 R]/ToUnicode 8 0 R>>",
+		"<</Type/Font/Subtype/CIDFontType2/BaseFont/Sample/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor 7 0 R/DW 1000>>",
+		"<</Type/FontDescriptor/FontName/Sample/Flags 4/FontBBox[0 -200 1000 800]/ItalicAngle 0/Ascent 800/Descent -200/CapHeight 700/StemV 80>>",
+		stream(table),
+	} {
+		offsets = append(offsets, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, o := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", o)
+	}
+	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, start)
+	return b.Bytes(), nil
+}
