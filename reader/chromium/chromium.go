@@ -43,7 +43,8 @@ type Browser struct {
 	slots  chan struct{}
 	ctx    context.Context
 	cancel context.CancelFunc
-	tmp    string // where profiles are made
+	tmp    string   // where profiles are made
+	more   []string // switches that a test needs
 
 	once sync.Once
 	path string
@@ -144,7 +145,7 @@ func (b *Browser) render(ctx context.Context, path, url string) (*reader.Rendere
 		return nil, err
 	}
 	defer b.remove(profile)
-	p, err := launch(path, profile, flags(profile, proxy, b.conf.Memory), b.conf.Memory)
+	p, err := launch(path, profile, append(flags(profile, proxy, b.conf.Memory), b.more...), b.conf.Memory)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}

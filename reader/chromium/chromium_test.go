@@ -234,7 +234,7 @@ func TestHostilePages(t *testing.T) {
 		"dialogs":           {page: `<script>alert("x".repeat(1e6)); confirm(1); prompt(2); onbeforeunload = () => 1; document.write('` + body + `')</script>`},
 		"endless dialogs":   {page: body + `<script>while (true) alert(1)</script>`, fails: "longer than", conf: Config{Settle: time.Second, Timeout: 4 * time.Second}},
 		"download":          {url: "/file", fails: "download"},
-		"download inside":   {page: body + `<iframe src="/file"></iframe><script>location.href = "/file"</script>`},
+		"download inside":   {page: body + `<iframe src="/file"></iframe><script>location.href = "/file"</script>`, conf: Config{Settle: 2 * time.Second}},
 		"big DOM":           {page: body + `<script>let s = "<p>" + "word ".repeat(2000) + "</p>"; for (let i = 0; i < 20000; i++) document.body.insertAdjacentHTML("beforeend", s)</script>`, fails: "more", conf: Config{Memory: 1 << 29}},
 		"big memory":        {page: body + `<script>let a = []; setInterval(() => { for (let i = 0; i < 20; i++) a.push(new Uint8Array(16 << 20).fill(1)) }, 10)</script>`, fails: "memory", conf: Config{Memory: 1 << 29, Settle: 20 * time.Second}},
 		"big body":          {url: "/endless", conf: Config{MaxBytes: 1 << 20, Settle: 2 * time.Second}},
@@ -248,7 +248,7 @@ func TestHostilePages(t *testing.T) {
 		"files":             {page: body + `<iframe src="file:///etc/passwd"></iframe><script>fetch("file:///etc/passwd").then(r => r.text()).then(s => document.body.append(s)); location.href = "file:///etc/passwd"; open("view-source:http://CANARY/"); location.href = "view-source:http://CANARY/"; location.href = "chrome://version"</script>`},
 		"sockets":           {page: body + `<script>for (const u of ["ws://CANARY/", "wss://CANARY/", "ws://169.254.169.254/", "ws://rebind.test/"]) try { new WebSocket(u) } catch {}; try { new WebTransport("https://CANARY/") } catch {}; try { new EventSource("http://CANARY/") } catch {}</script>`},
 		"webrtc":            {page: body + `<script>const c = new RTCPeerConnection({iceServers: [{urls: "stun:CANARY"}, {urls: "turn:CANARY?transport=udp", username: "a", credential: "b"}, {urls: "turn:CANARY?transport=tcp", username: "a", credential: "b"}]}); c.createDataChannel("x"); c.createOffer().then(o => c.setLocalDescription(o))</script>`},
-		"workers":           {page: body + `<script>navigator.serviceWorker.register("/worker.js"); new Worker("/worker.js"); try { new SharedWorker("/worker.js") } catch {}</script>`},
+		"workers":           {page: body + `<script>navigator.serviceWorker.register("/worker.js").then(() => p.textContent += " It is registered."); new Worker("/worker.js"); try { new SharedWorker("/worker.js") } catch {}</script>`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -282,6 +282,7 @@ func TestHostilePages(t *testing.T) {
 			})
 			test.conf.Guard = w.guard()
 			b := browser(t, test.conf)
+			b.more = []string{"--unsafely-treat-insecure-origin-as-secure=http://site.test"} // service workers want that
 			url := "http://site.test/page"
 			if test.url != "" {
 				url = "http://site.test" + test.url
@@ -301,6 +302,9 @@ func TestHostilePages(t *testing.T) {
 				t.Errorf("it gave %.300s", got.HTML)
 			default:
 				t.Logf("%.1f s: %d bytes at %s", time.Since(start).Seconds(), len(got.HTML), got.URL)
+				if name == "workers" && !strings.Contains(string(got.HTML), "It is registered.") {
+					t.Errorf("no service worker: %s", got.HTML)
+				}
 				if strings.Contains(test.page, body) && !strings.Contains(string(got.HTML), "There is text here.") || strings.Contains(string(got.HTML), "root:") {
 					t.Errorf("%.500s", got.HTML)
 				}
