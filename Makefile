@@ -11,7 +11,7 @@ FUZZTIME ?= 60s
 TOOL := go tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test fmt fmt-check tidy-check vet lint vuln bench eval fuzz
+.PHONY: help build test fmt fmt-check tidy-check vet chromium lint vuln bench eval fuzz
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -19,7 +19,7 @@ help: ## list the targets
 build: ## build bin/dossier and bin/dossier-llmtest
 	go build -trimpath -ldflags '-s -w' -o bin/ ./cmd/...
 
-test: fmt-check vet ## check formatting, vet and test everything; with CI=true a skipped test is a failure
+test: fmt-check vet chromium ## check formatting, vet and test everything; with CI=true a skipped test is a failure
 	@go run ./internal/gotest $(PKG)
 
 fmt: ## format the code
@@ -29,9 +29,10 @@ lint: fmt-check tidy-check vet ## what `make test` checks before the tests, and 
 	$(TOOL) golangci-lint run $(PKG)
 	@$(MAKE) --no-print-directory vuln
 
-bench: ## measure the kernel beside a bare net/http loop, the index beside FTS5 and bare BM25
+bench: ## measure the kernel, the index and HTML extraction beside bare and other ones
 	go run ./bench/kernel
 	go run ./bench/retrieval
+	go run ./bench/extract
 
 eval: ## measure quality over the evaluation sets and write bench/results
 	go run ./bench/eval
@@ -53,6 +54,17 @@ tidy-check:
 
 vet:
 	go vet $(PKG)
+
+# Some tests drive a real browser. Where there is none and root may install one,
+# it is installed; else those tests say that they tested nothing.
+chromium:
+	@if command -v chromium chromium-browser google-chrome google-chrome-stable > /dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then \
+		echo "chromium: not installed; the tests that need a browser do nothing"; exit 0; fi; \
+	echo "chromium: not installed; installing it with apt-get for the tests that need a browser"; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	if timeout 300 bash -c 'install() { apt-get install -qq -y --no-install-recommends chromium; }; install || { apt-get update -qq && install; }' > /dev/null 2>&1; \
+	then echo "chromium: installed"; else echo "chromium: could not be installed; the tests that need a browser do nothing"; fi
 
 # govulncheck asks a database on the Internet. Where that cannot be reached the
 # check says so and does not fail: it has found nothing wrong.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -42,6 +43,8 @@ type Browser struct {
 	slots  chan struct{}
 	ctx    context.Context
 	cancel context.CancelFunc
+	tmp    string   // where profiles are made
+	more   []string // switches that a test needs
 
 	once sync.Once
 	path string
@@ -60,7 +63,7 @@ func New(c Config) *Browser {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Browser{conf: c, slots: make(chan struct{}, c.Pages)}
+	b := &Browser{conf: c, slots: make(chan struct{}, c.Pages), tmp: tempDir()}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	return b
 }
@@ -137,12 +140,12 @@ func (b *Browser) render(ctx context.Context, path, url string) (*reader.Rendere
 		return nil, err
 	}
 	defer proxy.Close()
-	profile, err := os.MkdirTemp("", "dossier-browser")
+	profile, err := os.MkdirTemp(b.tmp, "dossier-")
 	if err != nil {
 		return nil, err
 	}
 	defer b.remove(profile)
-	p, err := launch(path, profile, flags(profile, proxy, b.conf.Memory), b.conf.Memory)
+	p, err := launch(path, profile, append(flags(profile, proxy, b.conf.Memory), b.more...), b.conf.Memory)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
@@ -163,6 +166,15 @@ func (b *Browser) render(ctx context.Context, path, url string) (*reader.Rendere
 		return nil, fmt.Errorf("the page went to %.100s: %w", r.URL, err)
 	}
 	return r, nil
+}
+
+// tempDir is where profiles are made. The browser puts a socket below, whose
+// path may have a hundred bytes.
+func tempDir() string {
+	if dir := os.TempDir(); len(dir) <= 40 || runtime.GOOS == "windows" {
+		return dir
+	}
+	return "/tmp"
 }
 
 // remove deletes a profile. A process that is just ending may still write to

@@ -27,8 +27,7 @@ func pipes(cmd *exec.Cmd) (in, out *os.File, theirs []*os.File, err error) {
 		}
 		cmd.SysProcAttr.AdditionalInheritedHandles = append(cmd.SysProcAttr.AdditionalInheritedHandles, handle)
 	}
-	last := len(cmd.Args) - 1 // before the page
-	cmd.Args = append(cmd.Args[:last:last], fmt.Sprintf("--remote-debugging-io-pipes=%d,%d", theirIn.Fd(), theirOut.Fd()), cmd.Args[last])
+	cmd.Args = append(cmd.Args, fmt.Sprintf("--remote-debugging-io-pipes=%d,%d", theirIn.Fd(), theirOut.Fd()))
 	return in, out, theirs, nil
 }
 

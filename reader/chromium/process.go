@@ -57,7 +57,7 @@ func flags(profile string, proxy *egress.Proxy, memory int64) []string {
 		"--disable-extensions",
 		"--disable-field-trial-config",
 		"--disable-sync",
-		"--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,Translate",
+		"--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,InterestFeedContentSuggestions,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,Translate,WebUIOmniboxAimPopup,WebUIOmniboxPopup",
 		"--metrics-recording-only",
 		"--no-pings",
 
@@ -72,6 +72,7 @@ func flags(profile string, proxy *egress.Proxy, memory int64) []string {
 		"--mute-audio",
 		"--no-default-browser-check",
 		"--no-first-run",
+		"--no-startup-window",
 		"--password-store=basic",
 		"--use-mock-keychain",
 		"--window-size=1280,1600",
@@ -79,7 +80,7 @@ func flags(profile string, proxy *egress.Proxy, memory int64) []string {
 	if os.Geteuid() == 0 {
 		f = append(f, "--no-sandbox")
 	}
-	return append(f, "about:blank")
+	return f
 }
 
 // launch starts a browser. It has to be ended.
@@ -178,12 +179,14 @@ func (p *process) died(err error) error {
 	if why := p.failed(); why != nil {
 		return why
 	}
-	select {
-	case <-p.gone:
+	if errors.Is(err, errGone) {
+		select {
+		case <-p.ended:
+		case <-time.After(time.Second):
+		}
 		if s := p.said.reason(); s != "" {
 			return fmt.Errorf("%w: %s", err, s)
 		}
-	default:
 	}
 	return err
 }

@@ -69,8 +69,6 @@ func (t *tab) event(m *message) {
 		t.tell(m.Session, "Page.handleJavaScriptDialog", obj{"accept": false})
 	case "Page.lifecycleEvent":
 		t.lifecycle(m)
-	case "Page.downloadWillBegin", "Browser.downloadWillBegin":
-		t.fails(errors.New("it is a download"))
 	case "Inspector.targetCrashed":
 		t.fails(errors.New("the page crashed the browser"))
 	}
@@ -205,7 +203,7 @@ func (t *tab) prepare(ctx context.Context) error {
 		method string
 		params obj
 	}{
-		{"Browser.setDownloadBehavior", obj{"behavior": "deny", "browserContextId": in.ID, "eventsEnabled": true}},
+		{"Browser.setDownloadBehavior", obj{"behavior": "deny", "browserContextId": in.ID}},
 		{"Fetch.enable", obj{"handleAuthRequests": true}},
 	} {
 		if err := t.call(ctx, "", c.method, c.params, nil); err != nil {
@@ -259,10 +257,7 @@ func (t *tab) navigate(ctx context.Context, url string) error {
 	case went.Download:
 		return errors.New("it is a download")
 	case went.Error != "":
-		if refused := t.proxy.Refused(); len(refused) > 0 {
-			return refused[0]
-		}
-		return fmt.Errorf("the page does not load (%s)", went.Error)
+		return t.refusal(fmt.Errorf("the page does not load (%s)", went.Error))
 	}
 	return nil
 }
@@ -316,42 +311,77 @@ func (t *tab) evaluate(ctx context.Context, expression string, result any) error
 	if err := t.call(ctx, t.session, "Runtime.evaluate", obj{"expression": expression, "contextId": in.ID, "returnByValue": true}, &out); err != nil {
 		return err
 	}
-	if out.Exception != nil {
-		return fmt.Errorf("the page cannot be taken: %.200s", out.Exception.Text)
+	if out.Exception != nil { // as the script is not there yet, or the text is too long for JavaScript
+		return errLeft
 	}
 	return json.Unmarshal(out.Result.Value, result)
 }
 
-// html takes the document as it is now.
+// html takes the document as it is now. One that is left meanwhile for another
+// is forgotten.
 func (t *tab) html(ctx context.Context, most int) (*reader.Rendered, error) {
+	for {
+		r, err := t.take(ctx, most)
+		if _, left := errors.AsType[*refused](err); !left && !errors.Is(err, errLeft) {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(look):
+		}
+	}
+}
+
+var errLeft = errors.New("the page went on while it was taken")
+
+func (t *tab) take(ctx context.Context, most int) (*reader.Rendered, error) {
 	var is struct {
-		URL  string `json:"url"`
-		Size int    `json:"size"`
+		URL   string `json:"url"`
+		Size  int    `json:"size"`
+		Start string `json:"start"`
 	}
-	if err := t.evaluate(ctx, "take()", &is); err != nil {
+	err := t.evaluate(ctx, fmt.Sprintf("take(%d)", piece), &is)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if is.Size > most {
-		return nil, fmt.Errorf("%d characters of HTML, more than %d", is.Size, most)
+	case is.Size > most:
+		return nil, fmt.Errorf("it is more than %d characters of HTML", most)
+	case is.Size == 0:
+		return nil, errors.New("there is no document")
+	case strings.HasPrefix(is.URL, "chrome-error:"):
+		return nil, t.refusal(errors.New("the page does not load"))
 	}
 	var b strings.Builder
-	for at := 0; at < is.Size; {
+	b.WriteString(is.Start)
+	for at := units(is.Start); at < is.Size; {
 		var part string
 		if err := t.evaluate(ctx, fmt.Sprintf("part(%d, %d)", at, piece), &part); err != nil {
 			return nil, err
 		}
-		n := 0
-		for _, r := range part {
-			n++
-			if r > 0xffff {
-				n++
-			}
+		if part == "" {
+			return nil, errLeft
 		}
-		if n == 0 || b.Len()+len(part) > 3*most {
-			return nil, errors.New("the page changed while it was taken")
-		}
-		at += n
+		at += units(part)
 		b.WriteString(part)
 	}
 	return &reader.Rendered{URL: is.URL, HTML: []byte(b.String())}, nil
+}
+
+// units is the length of a text in JavaScript.
+func units(s string) (n int) {
+	for _, r := range s {
+		if n++; r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// refusal is why the proxy opened nothing, if that is it, or else.
+func (t *tab) refusal(other error) error {
+	if refused := t.proxy.Refused(); len(refused) > 0 {
+		return refused[0]
+	}
+	return other
 }

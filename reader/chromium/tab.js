@@ -6,11 +6,12 @@
     .observe(document, { subtree: true, childList: true, characterData: true });
   // Milliseconds since the document changed.
   globalThis.still = () => performance.now() - changed;
-  // Keeps the document as it is now.
-  globalThis.take = () => {
-    taken = "<!DOCTYPE html>" + (document.documentElement ? document.documentElement.outerHTML : "");
+  // Keeps the document as it is now, and gives its beginning.
+  globalThis.take = (length) => {
+    const root = document.documentElement;
+    taken = root ? "<!DOCTYPE html>" + root.outerHTML : "";
     if (taken.toWellFormed) taken = taken.toWellFormed();
-    return { url: location.href, size: taken.length };
+    return { url: location.href, size: taken.length, start: part(0, length) };
   };
   // A part of what was kept that does not end within a character.
   globalThis.part = (from, length) => {

@@ -63,7 +63,7 @@ func (w *wire) read(event func(*message)) error {
 			continue
 		}
 		if err != nil {
-			return errors.New("the browser is gone")
+			return errGone
 		}
 		m := &message{}
 		if err := json.Unmarshal(data[:len(data)-1], m); err != nil {
@@ -86,6 +86,13 @@ func (w *wire) read(event func(*message)) error {
 	}
 }
 
+var errGone = errors.New("the browser is gone")
+
+// refused is a command that the browser did not carry out.
+type refused struct{ method, why string }
+
+func (r *refused) Error() string { return r.method + ": " + r.why }
+
 // send gives a command without waiting for its reply, which is dropped unless
 // reply is there.
 func (w *wire) send(session, method string, params any, reply chan *message) (id int, err error) {
@@ -102,7 +109,9 @@ func (w *wire) send(session, method string, params any, reply chan *message) (id
 	}
 	if err == nil {
 		w.write.Lock()
-		_, err = w.out.Write(append(data, 0))
+		if _, err = w.out.Write(append(data, 0)); err != nil {
+			err = errGone
+		}
 		w.write.Unlock()
 	}
 	return id, err
@@ -124,7 +133,7 @@ func (w *wire) call(ctx context.Context, session, method string, params, result 
 	select {
 	case m := <-reply:
 		if m.Error != nil {
-			return fmt.Errorf("%s: %.200s", method, m.Error.Message)
+			return &refused{method, m.Error.Message[:min(len(m.Error.Message), 200)]}
 		}
 		if result == nil {
 			return nil
