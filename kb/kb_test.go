@@ -184,4 +184,3 @@ func TestFollowsTheFolder(t *testing.T) {
 		}
 	})
 }
-
