@@ -11,19 +11,17 @@ const (
 	batchDocuments = 512
 	batchText      = 8 << 20
 	batchSmall     = 4096 // deletions and new times
-	// A number is made of the revision that its document was put in for, so
-	// that it is never used again, and of the place in the batch.
-	numbersPerRevision  = 1024
-	segmentsPerRevision = 64
 )
 
 // applier collects changes and makes them in batches, each with the part of
 // the index that belongs to it.
 type applier struct {
-	s        *syncing
-	revision int64
-	parts    []*part
-	live     map[int64]struct{} // documents that may be found
+	s           *syncing
+	revision    int64
+	lastDoc     int64 // the highest number of a document, ever
+	lastSegment int64
+	parts       []*part
+	live        map[int64]struct{} // documents that may be found
 
 	change                  Change
 	builder                 *index.Builder
@@ -35,15 +33,15 @@ type applier struct {
 
 type chunkText struct{ id, text string }
 
-func newApplier(ctx context.Context, s *syncing, revision int64, files []File) (*applier, error) {
+func newApplier(ctx context.Context, s *syncing, c Collection, files []File) (*applier, error) {
 	segments, at, err := s.l.store.Segments(ctx, s.id)
 	if err != nil {
 		return nil, err
 	}
-	if at != revision {
+	if at != c.Revision {
 		return nil, ErrChanged
 	}
-	a := &applier{s: s, revision: revision, live: make(map[int64]struct{}, len(files))}
+	a := &applier{s: s, revision: c.Revision, lastDoc: c.LastDocument, lastSegment: c.LastSegment, live: make(map[int64]struct{}, len(files))}
 	for _, seg := range segments {
 		p, err := openPart(seg)
 		if err != nil {
@@ -87,7 +85,8 @@ func (a *applier) apply(ctx context.Context, t *task, o outcome) error {
 }
 
 func (a *applier) put(t *task, d Document) {
-	d.N = a.revision*numbersPerRevision + int64(len(a.change.Put)) + 1
+	a.lastDoc++
+	d.N = a.lastDoc
 	if t.old != nil {
 		a.change.Delete = append(a.change.Delete, t.old.N)
 		a.changed++
@@ -149,11 +148,10 @@ func (a *applier) commit(ctx context.Context) error {
 // send makes the change, with whatever parts of the index differ from the
 // stored ones.
 func (a *applier) send(ctx context.Context) error {
-	next := a.revision*segmentsPerRevision + 1
 	for _, p := range a.parts {
 		if p.N == 0 {
-			p.N = next
-			next++
+			a.lastSegment++
+			p.N = a.lastSegment
 		}
 		if !p.stored {
 			a.change.Segments = append(a.change.Segments, p.Segment)

@@ -37,11 +37,11 @@ type Query struct {
 	Rerank *bool
 }
 
-// Hit is a chunk that was found.
-type Hit struct {
-	ID       string        `json:"id"` // of the chunk
+// Passage is a chunk, or several in a row, with where it stands.
+type Passage struct {
+	ID       string        `json:"id"` // of the chunk; of a whole document its number
 	Document int64         `json:"document"`
-	Chunk    int           `json:"chunk"`
+	Chunk    int           `json:"chunk"` // the first one
 	Path     string        `json:"path"`
 	Title    string        `json:"title"` // the file's name if it has none
 	Author   string        `json:"author,omitempty"`
@@ -53,6 +53,11 @@ type Hit struct {
 	Start    int           `json:"start"` // bytes of the document's text
 	End      int           `json:"end"`
 	Text     string        `json:"text"`
+}
+
+// Hit is a chunk that was found.
+type Hit struct {
+	Passage
 	// Score orders the hits of one result; it means nothing between routes.
 	Score float64 `json:"score"`
 	// Lexical and Dense are the places in the two rankings, from 1; 0 where
@@ -253,8 +258,7 @@ func (s *searching) hits(ranked, lexical, dense []index.Hit) ([]Hit, error) {
 		for i, h := range ranked[:end] {
 			_, chunk, _ := ParseChunkID(h.ID)
 			if d := docs[numbers[i]]; d != nil && chunk < len(d.Chunks) {
-				hit := newHit(d, chunk)
-				hit.Score, hit.Lexical, hit.Dense = h.Score, byWords[h.ID], byMeaning[h.ID]
+				hit := Hit{Passage: passage(d, chunk, chunk), Score: h.Score, Lexical: byWords[h.ID], Dense: byMeaning[h.ID]}
 				out = append(out, hit)
 			}
 		}
@@ -266,9 +270,10 @@ func (s *searching) hits(ranked, lexical, dense []index.Hit) ([]Hit, error) {
 	return out[:min(len(out), s.q.Limit)], nil
 }
 
-func newHit(d *Document, chunk int) Hit {
-	c := d.Chunks[chunk]
-	return Hit{ID: ChunkID(d.N, chunk), Document: d.N, Chunk: chunk, Path: d.Path, Title: titleOf(d),
+// passage is the chunks first to last of a document.
+func passage(d *Document, first, last int) Passage {
+	c, end := d.Chunks[first], d.Chunks[last].End
+	return Passage{ID: ChunkID(d.N, first), Document: d.N, Chunk: first, Path: d.Path, Title: titleOf(d),
 		Author: d.Author, Date: d.Date, Lang: d.Lang, Format: d.Format, Headings: c.Headings, Page: c.Page,
-		Start: c.Start, End: c.End, Text: d.Text[c.Start:c.End]}
+		Start: c.Start, End: end, Text: d.Text[c.Start:end]}
 }

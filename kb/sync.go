@@ -219,8 +219,8 @@ func (t *task) same() bool {
 	return t.old != nil && t.old.Size == t.size && t.old.Modified.Equal(stamp(t.modified))
 }
 
-// stamp is a time as it is kept: what a store can keep comes back as it was.
-func stamp(t time.Time) time.Time { return time.Unix(0, t.UnixNano()).UTC() }
+// stamp is a file's time as it is kept.
+func stamp(t time.Time) time.Time { return t.UTC() }
 
 // pass brings the collection to what the walk found.
 func (s *syncing) pass(ctx context.Context) error {
@@ -232,7 +232,7 @@ func (s *syncing) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := newApplier(ctx, s, c.Revision, files)
+	a, err := newApplier(ctx, s, c, files)
 	if err != nil {
 		return err
 	}
