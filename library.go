@@ -197,7 +197,14 @@ func (e *Engine) Diagnose(ctx context.Context) ([]Finding, error) {
 		out = append(out, e.examine(ctx, c))
 	}
 	for _, c := range e.reader.SelfTest(ctx) {
-		out = append(out, Finding{What: "parser " + string(c.Format), OK: c.OK, Detail: c.Detail, Took: c.Took})
+		f := Finding{What: "parser " + string(c.Format), OK: c.OK, Detail: c.Detail, Took: c.Took}
+		if c.Sample != "" {
+			f.What += " (" + c.Sample + ")"
+		}
+		if !c.OK {
+			f.Hint = "documents of this kind can't be read; the log file says more"
+		}
+		out = append(out, f)
 	}
 	return out, nil
 }

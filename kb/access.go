@@ -40,26 +40,6 @@ func (l *Library) AddRoots(ctx context.Context, name string, roots ...string) (C
 	}
 }
 
-// Documents returns documents of a collection by their numbers, in that order;
-// those that are gone are left out.
-func (l *Library) Documents(ctx context.Context, name string, numbers ...int64) ([]Document, error) {
-	c, err := l.Get(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	found, err := l.documents(ctx, c.ID, numbers...)
-	if err != nil {
-		return nil, fmt.Errorf("collection %q: %w", name, err)
-	}
-	var out []Document
-	for _, n := range numbers {
-		if d := found[n]; d != nil {
-			out = append(out, *d)
-		}
-	}
-	return out, nil
-}
-
 // Weights returns the index of a collection as it is now, which tells how
 // telling a word is there.
 func (l *Library) Weights(ctx context.Context, name string) (*index.Index, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +26,6 @@ something is broken, 0 that at most something optional is missing.
 ` + examples("dossier doctor", "dossier doctor --json")
 }
 
-// needed scripts, by the samples that a font has to show.
-var scripts = []struct{ name, sample string }{
-	{"Latin", "Aaéßñ"}, {"Cyrillic", "АаЯяЁё"}, {"Chinese", "的中文档来源"},
-}
-
 func (doctorCmd) Run(a *app) error {
 	settings, err := a.settings()
 	if err != nil {
@@ -40,7 +36,7 @@ func (doctorCmd) Run(a *app) error {
 		return err
 	}
 	found = append([]dossier.Finding{{What: "data directory", OK: true, Detail: settings.DataDir}}, found...)
-	found = append(found, fontFindings()...)
+	found = append(found, fontFindings(a.proc.Env)...)
 	found = append(found, browserFinding(), modelFinding(settings))
 	broken := slices.ContainsFunc(found, func(f dossier.Finding) bool { return !f.OK && f.Hint != "" && !optional(f) })
 	for _, f := range found {
@@ -83,18 +79,15 @@ func printFinding(a *app, f dossier.Finding) {
 	}
 }
 
-func fontFindings() []dossier.Finding {
-	samples := make(map[string]string)
-	for _, s := range scripts {
-		samples[s.name] = s.sample
-	}
-	have := fonts.Cover(samples)
+func fontFindings(env []string) []dossier.Finding {
+	samples := fonts.Samples()
+	have := fonts.Cover(fonts.Dirs(func(name string) string { return getenv(env, name) }), samples)
 	var out []dossier.Finding
-	for _, s := range scripts {
-		f, ok := have[s.name]
-		finding := dossier.Finding{What: "font " + s.name, OK: ok, Detail: f.Path}
+	for _, script := range slices.Sorted(maps.Keys(samples)) {
+		f, ok := have.Fonts[script]
+		finding := dossier.Finding{What: "font " + script, OK: ok, Detail: f.Path}
 		if !ok {
-			finding.Detail, finding.Hint = "no font of this machine shows it", "install one, such as Noto Sans (fonts-noto-cjk for Chinese): printed reports and browsers need it"
+			finding.Detail, finding.Hint = "no font of this machine shows it", "install one, such as Noto Sans: browsers need it to show reports in this script"
 		}
 		out = append(out, finding)
 	}
