@@ -135,19 +135,25 @@ func (l *Library) create(ctx context.Context, c Collection) (Collection, error) 
 	return l.store.Collection(ctx, c.ID)
 }
 
-// Ensure finds or makes the collection that belongs to a folder or file: the
-// one whose name is its path.
+// Ensure finds the collection that mirrors a folder or file and nothing else,
+// or makes one whose name is its path.
 func (l *Library) Ensure(ctx context.Context, folder string) (Collection, error) {
 	path, err := resolve(folder)
 	if err != nil {
 		return Collection{}, err
 	}
-	c, err := l.store.Collection(ctx, path)
-	if errors.Is(err, ErrNoCollection) {
-		c, err = l.create(ctx, Collection{Name: path, Roots: []string{path}, Auto: true})
-		if errors.Is(err, ErrExists) { // somebody was quicker
-			return l.store.Collection(ctx, path)
+	all, err := l.store.Collections(ctx)
+	if err != nil {
+		return Collection{}, err
+	}
+	for _, c := range all {
+		if len(c.Roots) == 1 && c.Roots[0] == path {
+			return c, nil
 		}
+	}
+	c, err := l.create(ctx, Collection{Name: path, Roots: []string{path}, Auto: true})
+	if errors.Is(err, ErrExists) { // somebody was quicker
+		return l.store.Collection(ctx, path)
 	}
 	return c, err
 }

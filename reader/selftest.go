@@ -61,6 +61,24 @@ func specimens() []specimen {
 	}
 }
 
+// Samples returns the documents of the self-test, one of each format: each says
+// in three languages when the ferry to the island leaves.
+func Samples() ([]Document, error) {
+	var out []Document
+	seen := make(map[string]bool)
+	for _, s := range specimens() {
+		body, err := s.body()
+		if err != nil {
+			return nil, fmt.Errorf("the sample of %s: %w", s.format, err)
+		}
+		if !seen[s.path] {
+			seen[s.path] = true
+			out = append(out, Document{Path: s.path, Body: body})
+		}
+	}
+	return out, nil
+}
+
 // SelfTest reads a small sample of each format, the risky ones in a child as
 // always, and checks that the words come out. It stops early only when ctx
 // ends.

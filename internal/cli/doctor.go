@@ -59,21 +59,21 @@ func optional(f dossier.Finding) bool {
 }
 
 func printFinding(a *app, f dossier.Finding) {
-	mark := "ok     "
+	mark := "ok"
 	switch {
 	case !f.OK && optional(f):
 		mark = "missing"
 	case !f.OK:
-		mark = "BROKEN "
+		mark = "BROKEN"
 	}
-	line := mark + "  " + f.What
+	line := f.What
 	if f.Detail != "" {
 		line += ": " + f.Detail
 	}
 	if f.Took >= 100*time.Millisecond {
 		line += " (" + took(f.Took) + ")"
 	}
-	fmt.Fprintln(a.proc.Stdout, term.Line(line))
+	fmt.Fprintf(a.proc.Stdout, "%-9s%s\n", mark, term.Line(line))
 	if !f.OK && f.Hint != "" {
 		fmt.Fprintln(a.proc.Stdout, "         "+term.Line(f.Hint))
 	}

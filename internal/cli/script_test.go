@@ -20,6 +20,7 @@ import (
 
 	"dossier/internal/cli"
 	"dossier/llm/llmtest"
+	"dossier/reader"
 )
 
 // secret is the key that must not appear anywhere.
@@ -27,6 +28,7 @@ const secret = "sk-test-4f1e9b7c2a8d6e3f5a0b"
 
 // TestMain makes the test binary the program itself for the scripts.
 func TestMain(m *testing.M) {
+	reader.WorkerMain()
 	testscript.Main(m, map[string]func(){"dossier": func() {
 		interrupts := make(chan os.Signal, 4)
 		signal.Notify(interrupts, os.Interrupt)
@@ -88,7 +90,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id,
+			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id, "samples": samples, "sparse": sparse,
 		},
 	})
 }
@@ -172,6 +174,25 @@ func writeBytes(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// samples DIR writes a small document of each format.
+func samples(ts *testscript.TestScript, _ bool, args []string) {
+	docs, err := reader.Samples()
+	ts.Check(err)
+	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o755))
+	for _, d := range docs {
+		ts.Check(os.WriteFile(filepath.Join(ts.MkAbs(args[0]), d.Path), d.Body, 0o600))
+	}
+}
+
+// sparse FILE BYTES makes a file that is that long and takes no space.
+func sparse(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(errors.Join(f.Truncate(n), f.Close()))
 }
 
 // id NAME keeps the first word of the last output, which is a run's id.
