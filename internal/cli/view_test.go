@@ -67,6 +67,14 @@ func TestTextView(t *testing.T) {
 			},
 			"80% of the budget is used (80 tokens of 100 tokens).\nThe budget is used up: $0.6 of $0.5. The answer rests on what was found so far.\n",
 		},
+		"work in progress, by tenths": {
+			false, []event.Data{
+				event.Progress{What: "reading", Done: 1, Total: 40}, event.Progress{What: "reading", Done: 4, Total: 40, Note: "x"}, event.Progress{What: "reading", Done: 5, Total: 40},
+				event.Progress{What: "reading", Done: 40, Total: 40}, event.Progress{What: "counting", Done: 7}, event.Progress{What: "reading", Done: 1, Total: 2},
+				event.Progress{What: "reading", Done: 2, Total: 2},
+			},
+			"reading: 4 of 40\nreading: 40 of 40\nreading: 2 of 2\n",
+		},
 		"research": {
 			false, []event.Data{
 				event.SearchStarted{Query: "heat\x1b]0;x\x07 pumps"}, event.SearchResults{Query: "q", Error: "blocked"},
