@@ -33,7 +33,7 @@ td,th{border:1px solid var(--line);padding:.3rem .6rem;text-align:start}
 .sources ul{padding-inline-start:1.1rem}
 :target{outline:2px solid var(--link);outline-offset:4px}
 footer{margin-top:2.5rem;color:var(--dim);font-size:.88rem}
-@media print{:root{--ink:#000;--dim:#444;--line:#bbb;--tint:#fff;--link:#000;--warn:#000;--paper:#fff}main{max-width:none;padding:0}blockquote,li{break-inside:avoid}h2,h3{break-after:avoid}}
+@media print{:root{--ink:#000;--dim:#444;--line:#bbb;--tint:#fff;--link:#000;--warn:#000;--paper:#fff}main{max-width:none;padding:0}blockquote,li{break-inside:avoid}h2,h3{break-after:avoid}.sources a[href^=http]::after{content:" " attr(href)}}
 `
 
 // policy lets the page do nothing but look like style says.

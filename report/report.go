@@ -133,8 +133,9 @@ func QuoteAt(source cite.Source, snap *cite.Snapshot, p cite.Passage) (Quote, er
 }
 
 // Gather fills Sources with what the rest of the report uses: the sources of
-// its quotes, of its conflicts, of the passages that bear claims out, and of
-// the markers in claims. A source or span that does not exist is an error.
+// its quotes, of its conflicts, of its claims with the passages that bear them
+// out, and of the markers in its text. A quote or claim whose source or span
+// does not exist is an error.
 func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 	used := map[int]*Source{}
 	use := func(number int) (*Source, error) {
@@ -176,7 +177,14 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 			}
 		}
 	}
-	r.Sources = r.Sources[:0]
+	for _, text := range r.texts() {
+		for _, c := range cite.Split(text) {
+			for _, n := range c.Sources {
+				_, _ = use(n) // a number that no source has stays a number
+			}
+		}
+	}
+	r.Sources = nil
 	for _, s := range used {
 		if r.Text != "" {
 			s.Passages = outermost(s.Passages)
@@ -185,6 +193,15 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 	}
 	slices.SortFunc(r.Sources, func(a, b Source) int { return a.Number - b.Number })
 	return nil
+}
+
+// texts returns what was written with markers.
+func (r *Report) texts() []string {
+	out := []string{r.Text}
+	for _, s := range r.Sections {
+		out = append(out, s.Text)
+	}
+	return out
 }
 
 // passages returns the spans that the report shows or leans on.

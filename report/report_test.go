@@ -134,6 +134,21 @@ func TestCheckAndGatherRefuse(t *testing.T) {
 	}
 }
 
+func TestGatherFollowsMarkers(t *testing.T) {
+	f := newFixture(t, inLanguages[0])
+	r := &Report{Text: "The pump is quiet and works in winter [3]. Nobody knows more about it [77].", Sections: []Section{{Text: "The test says the same thing [2]."}}}
+	if err := r.Gather(f.ledger, f.snapshots); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Sources) != 2 || r.Sources[0].Number != 2 || r.Sources[1].Number != 3 {
+		t.Errorf("%+v", r.Sources)
+	}
+	page := HTML(r)
+	if !strings.Contains(page, `<a href="#source-3">[3]</a>`) || !strings.Contains(page, `id="source-3"`) || strings.Contains(page, "#source-77") {
+		t.Errorf("%s", page)
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	at := &Quote{Passage: cite.Passage{Line: 12}}
 	paged := &Quote{Passage: cite.Passage{Line: 12, Page: 3}}

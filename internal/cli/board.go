@@ -3,14 +3,20 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
+	"dossier/event"
 	"dossier/internal/term"
+	"dossier/lang"
 )
 
 // board is where progress is shown.
 type board interface {
+	// observe takes an event in, and reports whether the board shows it by
+	// itself. If not, it may be worth a line.
+	observe(ev event.Event) bool
 	// line tells what is happening now.
 	line(text string)
 	// hide takes the board off the screen until the next line.
@@ -21,26 +27,32 @@ type board interface {
 // silent shows nothing.
 type silent struct{}
 
-func (silent) line(string) {}
-func (silent) hide()       {}
-func (silent) close()      {}
+func (silent) observe(event.Event) bool { return true }
+func (silent) line(string)              {}
+func (silent) hide()                    {}
+func (silent) close()                   {}
 
 // lines writes one line per thing that happens, for a pipe or a file.
 type lines struct{ out io.Writer }
 
-func (l lines) line(text string) { fmt.Fprintln(l.out, text) }
-func (lines) hide()              {}
-func (lines) close()             {}
+func (lines) observe(event.Event) bool { return false }
+func (l lines) line(text string)       { fmt.Fprintln(l.out, text) }
+func (lines) hide()                    {}
+func (lines) close()                   {}
 
-// spinner keeps one line of a terminal alive with what happens now and for how
-// long it has been going on.
-type spinner struct {
+// panel keeps the last lines of a terminal alive. The first says what happens
+// now and for how long the run has been going on; those below it tell the
+// facts of a run that plans, searches and reads. An ordinary answer has none,
+// and its panel is one line.
+type panel struct {
 	out   io.Writer
 	width func() int
 
 	mu    sync.Mutex
+	facts facts
 	text  string
-	shown bool
+	off   bool     // hidden until the next line
+	shown []string // what is on the screen
 	frame int
 	began time.Time
 	quit  chan struct{}
@@ -49,78 +61,119 @@ type spinner struct {
 
 var frames = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// frameEvery is how often a spinner turns.
+// frameEvery is how often a panel is drawn while nothing happens.
 const frameEvery = 100 * time.Millisecond
 
-func newSpinner(out io.Writer, width func() int) *spinner {
-	s := &spinner{out: out, width: width, began: time.Now(), quit: make(chan struct{})}
-	s.done.Go(s.turn)
-	return s
+func newPanel(out io.Writer, width func() int, code lang.Code) *panel {
+	p := &panel{out: out, width: width, facts: facts{lang: code}, began: time.Now(), quit: make(chan struct{})}
+	p.done.Go(p.turn)
+	return p
 }
 
-func (s *spinner) turn() {
+func (p *panel) turn() {
 	tick := time.NewTicker(frameEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			s.mu.Lock()
-			if s.text != "" {
-				s.frame++
-				s.draw()
+			p.mu.Lock()
+			if len(p.shown) > 0 {
+				p.frame++
+				p.draw()
 			}
-			s.mu.Unlock()
-		case <-s.quit:
+			p.mu.Unlock()
+		case <-p.quit:
 			return
 		}
 	}
 }
 
-// draw rewrites the line. s.mu is held.
-func (s *spinner) draw() {
-	text := fmt.Sprintf("%s %s · %s", frames[s.frame%len(frames)], time.Since(s.began).Round(time.Second), s.text)
-	fmt.Fprintf(s.out, "\r\x1b[K%s", term.Fit(text, s.width()-1))
-	s.shown = true
-}
-
-func (s *spinner) line(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.text = text
-	s.draw()
-}
-
-func (s *spinner) hide() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.shown {
-		fmt.Fprint(s.out, "\r\x1b[K")
+// draw writes the panel over what was there. p.mu is held.
+func (p *panel) draw() {
+	width := p.width()
+	head := frames[p.frame%len(frames)] + " " + time.Since(p.began).Round(time.Second).String()
+	if p.text != "" {
+		head += " · " + p.text
 	}
-	s.text, s.shown = "", false
+	next := append([]string{term.Fit(head, width-1)}, p.facts.lines(width-1)...)
+	var b strings.Builder
+	b.WriteString(home(p.shown, width))
+	for i, l := range next {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l + "\x1b[K")
+	}
+	b.WriteString("\x1b[J")
+	_, _ = io.WriteString(p.out, b.String())
+	p.shown = next
 }
 
-func (s *spinner) close() {
-	close(s.quit)
-	s.done.Wait()
-	s.mu.Lock()
-	last := s.text
-	s.mu.Unlock()
-	s.hide()
+// home moves the cursor from the end of lines that were written to their
+// start. In a terminal that became narrower each may take several rows.
+func home(lines []string, width int) string {
+	rows := 0
+	for _, l := range lines {
+		rows += max(1, (term.Width(l)+width-1)/width)
+	}
+	if rows < 2 {
+		return "\r"
+	}
+	return fmt.Sprintf("\r\x1b[%dA", rows-1)
+}
+
+func (p *panel) observe(ev event.Event) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	own := p.facts.observe(ev.Data)
+	if own && !p.off {
+		p.draw()
+	}
+	return own
+}
+
+func (p *panel) line(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text, p.off = text, false
+	p.draw()
+}
+
+func (p *panel) hide() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.shown) > 0 {
+		_, _ = io.WriteString(p.out, home(p.shown, p.width())+"\x1b[J")
+	}
+	p.text, p.off, p.shown = "", true, nil
+}
+
+// close leaves what came of it. This stays, so it is not shortened.
+func (p *panel) close() {
+	close(p.quit)
+	p.done.Wait()
+	p.mu.Lock()
+	last := p.text
+	if summary := p.facts.summary(); last != "" && summary != "" {
+		last += " · " + summary
+	}
+	p.mu.Unlock()
+	p.hide()
 	if last != "" {
-		fmt.Fprintln(s.out, term.Fit(last, s.width()-1))
+		fmt.Fprintln(p.out, last)
 	}
 }
 
 // newBoard chooses how progress is shown.
-func (a *app) newBoard() board {
+func (a *app) newBoard(code lang.Code) board {
 	if a.Quiet {
 		return silent{}
 	}
 	if _, ok := a.terminal(a.proc.Stderr); !ok {
 		return lines{a.proc.Stderr}
 	}
-	return newSpinner(a.proc.Stderr, func() int {
+	return newPanel(a.proc.Stderr, func() int {
 		width, _ := a.terminal(a.proc.Stderr)
 		return max(width, 20)
-	})
+	}, code)
 }

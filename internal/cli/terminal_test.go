@@ -196,7 +196,7 @@ func TestTheBoardCleansUp(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	got := d.err.String()
-	if !strings.Contains(got, "\r\x1b[K") || !strings.Contains(got, "done · ") || !strings.HasSuffix(got, "\n") {
+	if !strings.Contains(got, "\r\x1b[J") || !strings.Contains(got, "done · ") || !strings.HasSuffix(got, "\n") {
 		t.Errorf("the board left %q", got)
 	}
 }

@@ -68,6 +68,7 @@ type textView struct {
 	began    time.Time
 	tokens   int
 	cost     float64
+	told     map[string]int64 // tenths of work in progress that had a line
 }
 
 func (v *textView) pause() { v.board.hide() }
@@ -87,6 +88,9 @@ func (v *textView) show(ev event.Event) {
 	case event.Usage:
 		v.tokens += d.Input + d.Output
 		v.cost += d.Cost
+	}
+	if v.board.observe(ev) {
+		return
 	}
 	line := v.line(ev)
 	if line == "" || v.live && v.writing() && !interrupts(ev) {
@@ -188,6 +192,8 @@ func (v *textView) line(ev event.Event) string {
 		} else {
 			text = lang.Text(v.lang, "budget.near", "percent", int(100*d.Spent/d.Limit), "used", amount(d.What, d.Spent), "limit", amount(d.What, d.Limit))
 		}
+	case event.Progress:
+		text = v.progress(d)
 	case event.PlanUpdated:
 		text = fmt.Sprintf("plan: %d steps", len(d.Steps))
 	case event.AgentStarted:
@@ -242,7 +248,7 @@ func (v *textView) status(ev event.Event, d event.RunStatus) string {
 	case run.Done:
 		text := lang.Text(v.lang, "status.done") + " · " + took(ev.Time.Sub(v.began))
 		if v.tokens > 0 {
-			text += fmt.Sprintf(" · %d tokens", v.tokens)
+			text += " · " + lang.Text(v.lang, "tokens.count", "n", v.tokens)
 		}
 		if v.cost > 0 {
 			text += fmt.Sprintf(" · $%.4f", v.cost)
@@ -254,6 +260,22 @@ func (v *textView) status(ev event.Event, d event.RunStatus) string {
 		return lang.Text(v.lang, "status.paused")
 	}
 	return ""
+}
+
+// progress is a line for every tenth of a piece of work.
+func (v *textView) progress(p event.Progress) string {
+	if p.Total <= 0 {
+		return ""
+	}
+	tenth, before := 10*p.Done/p.Total, v.told[p.What]
+	if v.told == nil {
+		v.told = map[string]int64{}
+	}
+	v.told[p.What] = tenth
+	if tenth <= before { // it may have begun anew
+		return ""
+	}
+	return fmt.Sprintf("%s: %d of %d", p.What, p.Done, p.Total)
 }
 
 // took is a duration as a person reads it.

@@ -57,15 +57,23 @@ func TestTextView(t *testing.T) {
 			true, []event.Data{event.AnswerDelta{Text: "one"}, event.RunStatus{Status: string(run.Cancelled)}},
 			"one\nThe run was cancelled. What was found until then is kept.\n",
 		},
-		"key points and the label of an extract": {
-			false, []event.Data{event.Message{Role: "assistant", Text: "x", KeyPoints: []string{"a\nb", "c\x1b[2J"}, Extractive: true}},
-			"x\n\nKey points:\n- a b\n- c\n\nMade without a language model: quotations from the sources, nothing added.\n",
+		"key points": {
+			false, []event.Data{event.Message{Role: "assistant", Text: "x", KeyPoints: []string{"a\nb", "c\x1b[2J"}}},
+			"x\n\nKey points:\n- a b\n- c\n",
 		},
 		"a budget": {
 			false, []event.Data{
 				event.BudgetWarning{What: "tokens", Limit: 100, Spent: 80}, event.BudgetWarning{What: "cost", Limit: 0.5, Spent: 0.6, Hit: true},
 			},
 			"80% of the budget is used (80 tokens of 100 tokens).\nThe budget is used up: $0.6 of $0.5. The answer rests on what was found so far.\n",
+		},
+		"work in progress, by tenths": {
+			false, []event.Data{
+				event.Progress{What: "reading", Done: 1, Total: 40}, event.Progress{What: "reading", Done: 4, Total: 40, Note: "x"}, event.Progress{What: "reading", Done: 5, Total: 40},
+				event.Progress{What: "reading", Done: 40, Total: 40}, event.Progress{What: "counting", Done: 7}, event.Progress{What: "reading", Done: 1, Total: 2},
+				event.Progress{What: "reading", Done: 2, Total: 2},
+			},
+			"reading: 4 of 40\nreading: 40 of 40\nreading: 2 of 2\n",
 		},
 		"research": {
 			false, []event.Data{
