@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -276,6 +277,24 @@ func TestCacheKeys(t *testing.T) {
 		}
 		if c.key(&a) == other.key(&a) {
 			t.Error("other limits have the same key")
+		}
+	})
+}
+
+func FuzzCacheEntry(f *testing.F) {
+	whole, err := packEntry(&entry{Page: &Page{Text: "text"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole[sha256.Size:], true)
+	f.Add([]byte{}, false)
+	f.Fuzz(func(t *testing.T, data []byte, summed bool) {
+		if summed {
+			sum := sha256.Sum256(data)
+			data = append(sum[:], data...)
+		}
+		if e, err := unpackEntry(data, 1<<20); err == nil && (e.Page == nil) == (e.Error == nil) {
+			t.Errorf("%+v", e)
 		}
 	})
 }

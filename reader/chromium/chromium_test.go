@@ -364,7 +364,7 @@ func TestCancelAndClose(t *testing.T) {
 	}
 	go func() { _, err := b.Render(t.Context(), "http://site.test/c"); failed <- err }()
 	<-arrived
-	b.cancel() // as Close does
+	b.Close()
 	if err := <-failed; !errors.Is(err, errClosed) {
 		t.Errorf("%v", err)
 	}
