@@ -188,7 +188,7 @@ func (b *Browser) remove(profile string) {
 		if err = os.RemoveAll(profile); err == nil {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-time.After(20 * time.Millisecond)
 	}
 	b.conf.Log.Warn("the browser's temporary profile is left behind", "directory", profile, "why", err)
 }
