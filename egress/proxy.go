@@ -22,7 +22,7 @@ import (
 // ProxyConfig bounds what goes through a Proxy. A field that is 0 has the
 // default that it names.
 type ProxyConfig struct {
-	MaxBytes int64         // over all connections and both ways; 64 MiB
+	MaxBytes int64         // over all connections and both ways, within a buffer; 64 MiB
 	MaxConns int           // connections of the browser at once; 128
 	Timeout  time.Duration // after which everything is closed; 2 min
 }
@@ -137,18 +137,26 @@ func (p *Proxy) keep(c *metered) bool {
 	return true
 }
 
+var errExhausted = errors.New("the page has moved all the bytes that it may")
+
 type metered struct {
 	net.Conn
 	proxy *Proxy
 }
 
 func (c *metered) Read(b []byte) (int, error) {
+	if c.proxy.Exhausted() {
+		return 0, errExhausted
+	}
 	n, err := c.Conn.Read(b)
 	c.proxy.spend(n)
 	return n, err
 }
 
 func (c *metered) Write(b []byte) (int, error) {
+	if c.proxy.Exhausted() {
+		return 0, errExhausted
+	}
 	n, err := c.Conn.Write(b)
 	c.proxy.spend(n)
 	return n, err

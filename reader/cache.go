@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -268,24 +267,18 @@ func (c *Cache) evict() int64 {
 	}
 	var files []file
 	total := int64(0)
-	_ = filepath.WalkDir(c.dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return nil
+	names, _ := filepath.Glob(filepath.Join(c.dir, "*", "*")) // the pattern is a good one
+	for _, name := range names {
+		info, err := os.Lstat(name)
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+		case !strings.HasPrefix(info.Name(), "new-"):
+			files = append(files, file{name, info.Size(), info.ModTime()})
+			total += info.Size()
+		case time.Since(info.ModTime()) > time.Hour:
+			_ = os.Remove(name)
 		}
-		info, err := d.Info()
-		if err != nil {
-			return nil
-		}
-		if strings.HasPrefix(d.Name(), "new-") {
-			if time.Since(info.ModTime()) > time.Hour {
-				_ = os.Remove(name)
-			}
-			return nil
-		}
-		files = append(files, file{name, info.Size(), info.ModTime()})
-		total += info.Size()
-		return nil
-	})
+	}
 	if total <= c.most {
 		return total
 	}

@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -221,6 +222,7 @@ func TestCacheEvictsTheOldest(t *testing.T) {
 		return Document{Body: text}
 	}
 	c := cacheOf(r, dir, 30_000)
+	abandoned := ""
 	for i := range 60 {
 		if _, err := c.Read(t.Context(), doc(i)); err != nil {
 			t.Fatal(err)
@@ -231,7 +233,7 @@ func TestCacheEvictsTheOldest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 3 {
-			abandoned := filepath.Join(dir, "new-1")
+			abandoned = filepath.Join(filepath.Dir(entries(t, dir)[0]), "new-1")
 			if err := os.WriteFile(abandoned, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +258,7 @@ func TestCacheEvictsTheOldest(t *testing.T) {
 			t.Errorf("document %d: kept is %v", i, err == nil)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "new-1")); err == nil {
+	if _, err := os.Stat(abandoned); err == nil {
 		t.Error("a file that was given up is still there")
 	}
 }
@@ -276,6 +278,24 @@ func TestCacheKeys(t *testing.T) {
 		}
 		if c.key(&a) == other.key(&a) {
 			t.Error("other limits have the same key")
+		}
+	})
+}
+
+func FuzzCacheEntry(f *testing.F) {
+	whole, err := packEntry(&entry{Page: &Page{Text: "text"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole[sha256.Size:], true)
+	f.Add([]byte{}, false)
+	f.Fuzz(func(t *testing.T, data []byte, summed bool) {
+		if summed {
+			sum := sha256.Sum256(data)
+			data = append(sum[:], data...)
+		}
+		if e, err := unpackEntry(data, 1<<20); err == nil && (e.Page == nil) == (e.Error == nil) {
+			t.Errorf("%+v", e)
 		}
 	})
 }

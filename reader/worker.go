@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 )
@@ -31,6 +32,9 @@ func WorkerMain() {
 		fmt.Fprintf(os.Stderr, "%s is not a number of bytes\n", workerEnv)
 		os.Exit(2)
 	}
+	// Documents are short work with much garbage: it is collected less often
+	// while there is room.
+	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(memory / 2)
 	if err := limitMemory(memory); err != nil {
 		fmt.Fprintln(os.Stderr, "limit memory:", err)
@@ -85,9 +89,21 @@ func serve(in io.Reader, out io.Writer) int {
 		if err := w.Flush(); err != nil {
 			return 1
 		}
-		debug.FreeOSMemory()
+		if held() > keptHeap {
+			debug.FreeOSMemory()
+		}
 	}
 	return 0
+}
+
+// keptHeap is how much memory a worker keeps for its next document.
+const keptHeap = 64 << 20
+
+// held is the memory of the heap, in use or not yet given back.
+func held() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapSys - m.HeapReleased
 }
 
 type request struct {

@@ -103,10 +103,10 @@ func measure(ctx context.Context, w io.Writer, pages []page, yardstick string, r
 		size += len(p.HTML)
 	}
 	fmt.Fprintf(w, "\n## %d pages, %.1f MB of HTML\n", len(pages), float64(size)/1e6)
-	print := func(name string, speed float64) {
+	show := func(name string, speed float64) {
 		fmt.Fprintf(w, "%-40s %7.1f pages/s %8.2f ms a page\n", name, speed, 1000/speed)
 	}
-	others, err := measureOthers(pages, yardstick, rounds, print)
+	others, err := measureOthers(pages, yardstick, rounds, show)
 	if err != nil {
 		fmt.Fprintf(w, "others not measured: %v\n", err)
 	}
@@ -114,7 +114,7 @@ func measure(ctx context.Context, w io.Writer, pages []page, yardstick string, r
 	if err != nil {
 		return err
 	}
-	print("dossier/reader, with its child process", ours)
+	show("dossier/reader, with its child process", ours)
 	parse, fast := others["parse"], others["trafilatura-fast"]
 	if parse > 0 && fast > 0 {
 		fmt.Fprintf(w, "%.1f times go-trafilatura without fallback and %.2f of html.Parse alone [between go-trafilatura without fallback and html.Parse alone]\n", ours/fast, ours/parse)
@@ -154,7 +154,7 @@ func measureOurs(ctx context.Context, pages []page, rounds int) (float64, error)
 }
 
 // measureOthers builds the yardstick and runs it over the same pages.
-func measureOthers(pages []page, source string, rounds int, print func(string, float64)) (map[string]float64, error) {
+func measureOthers(pages []page, source string, rounds int, show func(string, float64)) (map[string]float64, error) {
 	source, err := filepath.Abs(source)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func measureOthers(pages []page, source string, rounds int, print func(string, f
 			return nil, fmt.Errorf("yardstick %s read %d pages of %d", e.engine, f.Pages, len(pages))
 		}
 		speeds[e.engine] = f.Speed
-		print(e.name, f.Speed)
+		show(e.name, f.Speed)
 	}
 	return speeds, nil
 }

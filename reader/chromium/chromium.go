@@ -43,6 +43,7 @@ type Browser struct {
 	slots  chan struct{}
 	ctx    context.Context
 	cancel context.CancelFunc
+	closed sync.Once
 	tmp    string   // where profiles are made
 	more   []string // switches that a test needs
 
@@ -71,9 +72,11 @@ func New(c Config) *Browser {
 // Close ends what is being rendered and waits until it is gone.
 func (b *Browser) Close() {
 	b.cancel()
-	for range cap(b.slots) { // a page holds its slot until all of it is gone
-		b.slots <- struct{}{}
-	}
+	b.closed.Do(func() {
+		for range cap(b.slots) { // a page holds its slot until all of it is gone
+			b.slots <- struct{}{}
+		}
+	})
 }
 
 // find looks for a browser once, and says what is worth knowing.
@@ -185,7 +188,7 @@ func (b *Browser) remove(profile string) {
 		if err = os.RemoveAll(profile); err == nil {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-time.After(20 * time.Millisecond)
 	}
 	b.conf.Log.Warn("the browser's temporary profile is left behind", "directory", profile, "why", err)
 }

@@ -134,10 +134,14 @@ func installed(t testing.TB) bool {
 	return true
 }
 
+// shortDir is a directory in whose path there is room for the browser's socket;
+// those of tests are too long.
+func shortDir() (string, error) { return os.MkdirTemp(tempDir(), "t") }
+
 // browser makes one that must leave nothing behind.
 func browser(t testing.TB, c Config) *Browser {
 	t.Helper()
-	tmp, err := os.MkdirTemp("", "t") // t.TempDir is too long for the browser's socket
+	tmp, err := shortDir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +368,7 @@ func TestCancelAndClose(t *testing.T) {
 	}
 	go func() { _, err := b.Render(t.Context(), "http://site.test/c"); failed <- err }()
 	<-arrived
-	b.cancel() // as Close does
+	b.Close()
 	if err := <-failed; !errors.Is(err, errClosed) {
 		t.Errorf("%v", err)
 	}

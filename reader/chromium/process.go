@@ -93,7 +93,7 @@ func launch(path, profile string, args []string, memory int64) (*process, error)
 	p.cmd.WaitDelay = 2 * time.Second
 	ownGroup(p.cmd)
 	in, out, theirs, err := pipes(p.cmd)
-	p.files = append(theirs, in, out)
+	p.files = append([]*os.File{in, out}, theirs...)
 	if err != nil {
 		p.close()
 		return nil, err
@@ -170,7 +170,7 @@ func (p *process) end() {
 			return
 		}
 		killGroup(p.cmd.Process)
-		time.Sleep(5 * time.Millisecond)
+		<-time.After(5 * time.Millisecond)
 	}
 }
 
