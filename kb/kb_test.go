@@ -15,7 +15,23 @@ import (
 
 func TestMain(m *testing.M) {
 	reader.WorkerMain()
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "kb")
+	if err != nil {
+		panic(err)
+	}
+	compiled = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// compiled keeps the PDF parser's machine code, which takes seconds to make.
+var compiled string
+
+func newReader(t testing.TB) *reader.Reader {
+	r := reader.New(reader.Config{CacheDir: compiled})
+	t.Cleanup(r.Close)
+	return r
 }
 
 // eachStore runs a test over both adapters.
@@ -38,9 +54,7 @@ func eachStore(t *testing.T, test func(t *testing.T, store kb.Store)) {
 
 func newLibrary(t testing.TB, store kb.Store, e kb.Embedder, o kb.Options) *kb.Library {
 	t.Helper()
-	r := reader.New(reader.Config{})
-	t.Cleanup(r.Close)
-	return kb.New(store, r, e, o)
+	return kb.New(store, newReader(t), e, o)
 }
 
 // write makes files in dir, by name and content.

@@ -127,7 +127,7 @@ type syncing struct {
 
 func (s *syncing) run(ctx context.Context, roots []string) error {
 	s.enter(Walking)
-	s.walk = &walker{ctx: ctx, report: func(n int, path string) {
+	s.walk = &walker{ctx: ctx, open: s.l.open, report: func(n int, path string) {
 		s.progress.Found = n
 		s.report(path)
 	}}

@@ -26,6 +26,7 @@ type found struct {
 // walker lists the files of a collection's roots.
 type walker struct {
 	ctx     context.Context
+	open    func(path string) (*os.File, error)
 	files   []found
 	skipped []Skip
 	skips   int
@@ -66,7 +67,7 @@ func (w *walker) folder(dir string, modified time.Time) error {
 	if err := context.Cause(w.ctx); err != nil {
 		return err
 	}
-	f, err := os.Open(dir)
+	f, err := w.open(dir)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			w.fail(dir, err, modified)

@@ -6,9 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"dossier/index"
+	"dossier/kb"
+	"dossier/reader"
 )
 
 // passage is a document as most sets write it.
@@ -138,11 +139,18 @@ func runRuRAG(ctx context.Context, e *Env) error {
 	if err := e.retrieval(ctx, "", topics, c.rank); err != nil {
 		return err
 	}
+	read := reader.New(reader.Config{})
+	defer read.Close()
 	var chunks []index.Doc
 	parents := map[string]string{}
 	for _, id := range slices.Sorted(maps.Keys(c.docs)) {
-		for i, text := range chunksOf(c.docs[id].Text, 900) {
-			chunk := index.Doc{ID: fmt.Sprintf("%s#%03d", id, i), Text: text}
+		text := c.docs[id].Text
+		page, err := read.Read(ctx, reader.Document{Path: id + ".txt", Body: []byte(text)})
+		if err != nil {
+			return fmt.Errorf("document %s: %w", id, err)
+		}
+		for i, c := range kb.Cut(page, kb.DefaultChunkSize) {
+			chunk := index.Doc{ID: fmt.Sprintf("%s#%03d", id, i), Text: page.Text[c.Start:c.End]}
 			parents[chunk.ID] = id
 			chunks = append(chunks, chunk)
 		}
@@ -162,28 +170,6 @@ func runRuRAG(ctx context.Context, e *Env) error {
 		return err
 	}
 	return runRuRAGAnswers(ctx, e)
-}
-
-// chunksOf cuts text into pieces of at most size characters, at white space
-// where there is any.
-func chunksOf(text string, size int) []string {
-	var out []string
-	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
-		end, space := 0, 0
-		for n := 0; n < size && end < len(text); n++ {
-			_, w := utf8.DecodeRuneInString(text[end:])
-			end += w
-			if end == len(text) || text[end] == ' ' || text[end] == '\n' {
-				space = end
-			}
-		}
-		if space > 0 {
-			end = space
-		}
-		out = append(out, text[:end])
-		text = text[end:]
-	}
-	return out
 }
 
 // runDuReader pools the results of all questions.

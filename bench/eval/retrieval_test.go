@@ -30,16 +30,6 @@ func TestNDCG(t *testing.T) {
 	}
 }
 
-func TestChunks(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"one two three", "one two|three"}, {"", ""}, {"abcdefghijk", "abcdefgh|ijk"}, {"ёж ёлка 北京", "ёж ёлка|北京"},
-	} {
-		if got := strings.Join(chunksOf(c.text, 8), "|"); got != c.want {
-			t.Errorf("%q: %q, want %q", c.text, got, c.want)
-		}
-	}
-}
-
 func TestRetrievalFigures(t *testing.T) {
 	dir, runs := t.TempDir(), t.TempDir()
 	write(t, dir, "retrieval_cranfield_en/corpus.jsonl.gz", `{"_id":"1","title":"Wings","text":"Lift of a wing in a slipstream."}
