@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,6 +43,7 @@ type answerer func(question string, keep func(doc string) bool) (answered, error
 // library is documents cut into passages.
 type library struct {
 	*collection
+	whole     []index.Doc
 	snapshots cite.Snapshots
 	texts     map[string]*cite.Snapshot // by document
 	places    map[string]quotation      // of passages
@@ -52,9 +54,11 @@ const passageSize = 900
 
 // shelve cuts documents into passages and indexes them.
 func shelve(docs []index.Doc) (*library, error) {
-	l := &library{snapshots: cite.Snapshots{}, texts: map[string]*cite.Snapshot{}, places: map[string]quotation{}}
+	l := &library{whole: docs, snapshots: cite.Snapshots{}, texts: map[string]*cite.Snapshot{}, places: map[string]quotation{}}
 	var passages []index.Doc
-	for _, d := range docs {
+	for i, d := range docs {
+		d.Text = strings.TrimPrefix(d.Text, "\ufeff") // says how a file is written, and is no text
+		docs[i] = d
 		l.texts[d.ID] = l.snapshots.Add(d.Text)
 		for i, span := range packed(d.Text, passageSize) {
 			p := index.Doc{ID: fmt.Sprintf("%s#%03d", d.ID, i), Title: d.Title, Text: span.In(d.Text)}
@@ -78,6 +82,16 @@ func packed(text string, size int) []lang.Span {
 		out = append(out, s)
 	}
 	return out
+}
+
+// product returns what answers as the product does, and what to do when it is
+// not needed any more.
+func (l *library) product(ctx context.Context) (ask answerer, done func(), err error) {
+	p, err := assemble(ctx, l.whole)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(question string, _ func(string) bool) (answered, error) { return p.answer(ctx, question) }, p.close, nil
 }
 
 // found is how many passages an answer is chosen from.
@@ -280,9 +294,10 @@ func plain(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// reportAnswers prints how well answers quote.
+// reportAnswers prints how well answers quote. What is only shown as nearest,
+// because nothing answers, is not an answer.
 func (e *Env) reportAnswers(suffix string, t outcome) {
-	e.Ratio("answer-in-citation"+suffix, t.inside, t.n)
+	e.Ratio("answer-in-citation"+suffix, t.n-t.refused-t.wrong, t.n)
 	if suffix == ".ru" {
 		e.Ratio("answer-in-citation-stem"+suffix, t.stems, t.n)
 	}

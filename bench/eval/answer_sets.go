@@ -46,24 +46,40 @@ func runXQuADAnswers(ctx context.Context, e *Env) error {
 		if err != nil {
 			return err
 		}
-		rest := map[int]*library{}
+		ask, done, err := all.product(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+		type reduction struct {
+			*library
+			ask answerer
+		}
+		rest := map[int]reduction{}
 		var intact, removed outcome
 		for _, q := range queries {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			p := puzzle{ID: q.ID, Text: q.Text, Group: strconv.Itoa(q.Article), Parts: [][]string{q.Answers}}
-			t, err := e.solve(all, all.answer, p, "intact."+code, nil)
+			t, err := e.solve(all, ask, p, "intact."+code, nil)
 			if err != nil {
 				return err
 			}
 			intact.add(t)
-			if rest[q.Article] == nil {
-				if rest[q.Article], err = without(q.Article); err != nil {
+			r := rest[q.Article]
+			if r.library == nil {
+				if r.library, err = without(q.Article); err != nil {
 					return err
 				}
+				var done func()
+				if r.ask, done, err = r.product(ctx); err != nil {
+					return err
+				}
+				defer done()
+				rest[q.Article] = r
 			}
-			if t, err = e.solve(rest[q.Article], rest[q.Article].answer, p, "removed."+code, nil); err != nil {
+			if t, err = e.solve(r.library, r.ask, p, "removed."+code, nil); err != nil {
 				return err
 			}
 			removed.add(t)
@@ -104,12 +120,17 @@ func runRuRAGAnswers(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
+	ask, done, err := l.product(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	var all outcome
 	for _, q := range queries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t, err := e.solve(l, l.answer, puzzle{ID: q.ID, Text: q.Text, Group: q.Doc, Parts: [][]string{{q.Answer}}}, "intact.ru", nil)
+		t, err := e.solve(l, ask, puzzle{ID: q.ID, Text: q.Text, Group: q.Doc, Parts: [][]string{{q.Answer}}}, "intact.ru", nil)
 		if err != nil {
 			return err
 		}
