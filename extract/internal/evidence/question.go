@@ -153,3 +153,21 @@ func sharedPrefix(a, b string) int {
 	}
 	return n
 }
+
+// Has reports whether a page has a word of the question, in some form.
+func (q *Question) Has(surface string, pages []*Page) bool {
+	terms := 0
+	for _, t := range index.Tokens(surface, q.Lang) {
+		at, ok := q.place[t.Term]
+		if !ok {
+			continue
+		}
+		terms++
+		for _, p := range pages {
+			if p.covered[at] > 0 {
+				return true
+			}
+		}
+	}
+	return terms == 0
+}
