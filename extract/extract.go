@@ -60,7 +60,7 @@ type Options struct {
 }
 
 // Floor is the confidence from which a question counts as answered.
-const Floor = 0.5
+const Floor = 0.35
 
 const (
 	defaultSentences = 5
@@ -68,9 +68,9 @@ const (
 	defaultHanWords  = 250
 	// enough is the share of all probability from which no more sentences are
 	// taken.
-	enough = 0.75
+	enough = 0.85
 	// leastShare is what a sentence must have of the best one's probability.
-	leastShare = 0.2
+	leastShare = 0.1
 )
 
 // Select chooses sentences of passages, which come ranked, the best first,
@@ -88,43 +88,11 @@ func Select(question string, passages []Passage, w Weights, o Options) Selection
 }
 
 func readAll(question string, passages []Passage, w Weights, o Options) *evidence.Reading {
-	code := o.Lang
-	if code == "" {
-		code = language(question, passages)
-	}
-	q := evidence.Read(question, code, w)
-	pages := make([]*evidence.Page, len(passages))
-	texts := make([]string, len(passages))
+	texts := make([]evidence.Passage, len(passages))
 	for i, p := range passages {
-		pages[i] = q.ReadPage(append([]string{p.Title}, p.Headings...), p.Text)
-		texts[i] = p.Text
+		texts[i] = evidence.Passage{Above: append([]string{p.Title}, p.Headings...), Text: p.Text}
 	}
-	return q.Weigh(texts, pages)
-}
-
-// language finds the language of what was found, which is stemmed alike with
-// the question: a question alone is often too short to tell.
-func language(question string, passages []Passage) lang.Code {
-	const sample = 600
-	text := question
-	for _, p := range passages {
-		text += "\n" + p.Text[:cutAt(p.Text, sample)]
-		if len(text) > 2*sample {
-			break
-		}
-	}
-	return lang.Detect(text)
-}
-
-// cutAt returns the greatest length up to n that cuts no character.
-func cutAt(s string, n int) int {
-	if n >= len(s) {
-		return len(s)
-	}
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return n
+	return evidence.ReadAll(question, texts, o.Lang, w)
 }
 
 type place struct{ page, unit int }

@@ -97,10 +97,38 @@ func (l *library) product(ctx context.Context) (ask answerer, done func(), err e
 // found is how many passages an answer is chosen from.
 const found = 10
 
-// answer is the extractive answer: passages as they are ranked, sentences of
-// the best.
+// answer is the extractive answer: for each facet of the question, sentences of
+// the passages that rank best for it. What answers some facet is quoted alone.
 func (l *library) answer(question string, keep func(doc string) bool) (answered, error) {
-	q := index.Query{Text: question, Limit: found}
+	all := answered{Refused: true}
+	facets := extract.Facets(question)
+	for _, facet := range facets {
+		r, err := l.answerOne(facet, keep)
+		if err != nil {
+			return answered{}, err
+		}
+		switch {
+		case all.Refused && !r.Refused:
+			all.Quotes = r.Quotes
+		case all.Refused == r.Refused:
+			all.Quotes = append(all.Quotes, r.Quotes...)
+		}
+		all.Refused = all.Refused && r.Refused
+		if len(facets) == 1 {
+			all.passages, all.weights = r.passages, r.weights
+		}
+	}
+	seen := map[quotation]bool{}
+	all.Quotes = slices.DeleteFunc(all.Quotes, func(q quotation) bool {
+		twice := seen[q]
+		seen[q] = true
+		return twice
+	})
+	return all, nil
+}
+
+func (l *library) answerOne(facet string, keep func(doc string) bool) (answered, error) {
+	q := index.Query{Text: facet, Limit: found}
 	if keep != nil {
 		q.Filter = func(id string) bool { return keep(l.places[id].Doc) }
 	}
@@ -113,7 +141,7 @@ func (l *library) answer(question string, keep func(doc string) bool) (answered,
 		d := l.docs[h.ID]
 		r.passages = append(r.passages, extract.Passage{ID: d.ID, Title: d.Title, Text: d.Text})
 	}
-	s := extract.Select(question, r.passages, recorded{l.ix, r.weights}, extract.Options{})
+	s := extract.Select(facet, r.passages, recorded{l.ix, r.weights}, extract.Options{})
 	r.Refused = !s.Answered
 	for _, c := range s.Sentences {
 		at := l.places[r.passages[c.Passage].ID]

@@ -1,6 +1,10 @@
 package evidence
 
-import "math"
+import (
+	"math"
+
+	"dossier/lang"
+)
 
 // Features of a unit.
 const (
@@ -9,104 +13,145 @@ const (
 	unitNear     // what its neighbours and heading add to that
 	unitPage     // share that the whole passage has
 	unitPairs    // neighbours in the question that stand near each other
-	unitBears    // it has an answer of the wanted kind
-	unitLacks    // it has none
+	unitLacks    // it has no answer of the wanted kind
 	unitNews     // words that the question lacks
 	unitRank     // of the passage
 	unitBestHere // its share beside the best of the passage
 	unitBestAll  // and beside the best of all
-	unitProper   // names and numbers of the question that it or its context has
+	unitKeys     // names and numbers of the question that it or its context has
 	unitAsks     // it is a question
-	unitOpening  // it opens the passage
-	unitFragment // it is a list item, a row or no closed sentence
 	UnitSize
 )
 
 // UnitNames name the features.
-var UnitNames = [UnitSize]string{"bias", "own", "near", "page", "pairs", "bears", "lacks", "news", "rank", "best-here", "best-all",
-	"proper", "asks", "opening", "fragment"}
+var UnitNames = [UnitSize]string{"bias", "own", "near", "page", "pairs", "lacks", "news", "rank", "best-here", "best-all",
+	"keys", "asks"}
 
 // Features of a reading, which tell whether it answers.
 const (
-	readBias    = iota
-	readBest    // probability of the best unit, in logits
-	readOwn     // share of the question that it has
-	readWindow  // with its neighbours and heading
-	readPage    // its passage
-	readMissing // weight of the heaviest term that its passage lacks
-	readProper  // share of names and numbers of the question that its passage has
-	readBears   // it has an answer of the wanted kind
-	readLacks   //
-	readMargin  // what the passage has more than others
-	readShort   // the question has few terms
+	readBias     = iota
+	readBest     // what the best unit scores
+	readSome     // probability of any unit, in logits
+	readWindow   // with its neighbours and heading
+	readPage     // its passage
+	readKeys     // share of names and numbers of the question that its passage has
+	readKeysNear // that it has with its neighbours and heading
+	readLacks    // the best unit has no answer of the wanted kind
+	readShort    // the question has few terms
 	ReadSize
 )
 
 // ReadNames name them.
-var ReadNames = [ReadSize]string{"bias", "best", "own", "window", "page", "missing", "proper", "bears", "lacks", "margin", "short"}
+var ReadNames = [ReadSize]string{"bias", "best", "some", "window", "page", "keys", "keys-near", "lacks", "short"}
 
-// Reading is all passages read for a question.
-type Reading struct {
-	Pages []*Page
-	Units [][]([UnitSize]float64) // by page and unit
-	P     [][]float64             // probability of each unit to have the answer
-	q     *Question
-	near  [][]float64
+// Passage is a text with what stands above it.
+type Passage struct {
+	Above []string
+	Text  string
 }
 
-// Weigh judges every unit. The pages come in their rank.
-func (q *Question) Weigh(texts []string, pages []*Page) *Reading {
-	r := &Reading{Pages: pages, q: q}
-	bestAll := 1e-9
-	for _, p := range pages {
-		for i := range p.Units {
-			bestAll = max(bestAll, q.share(p.Units[i].own))
-		}
+// Reading is passages read for a question.
+type Reading struct {
+	Question *Question
+	Pages    []*Page
+	Units    [][][UnitSize]float64 // features by page and unit
+	// P is the probability of each unit to be what answers; what the sum lacks
+	// to 1 is the probability that none does.
+	P [][]float64
+}
+
+// ReadAll reads ranked passages and judges every unit of theirs.
+func ReadAll(question string, passages []Passage, code lang.Code, w Weights) *Reading {
+	if code == "" {
+		code = language(question, passages)
 	}
-	for rank, p := range pages {
-		features := make([][UnitSize]float64, len(p.Units))
-		probs := make([]float64, len(p.Units))
-		nears := make([]float64, len(p.Units))
-		bestHere, page := 1e-9, q.share(p.covered)
-		for i := range p.Units {
-			bestHere = max(bestHere, q.share(p.Units[i].own))
-		}
-		for i := range p.Units {
-			u := &p.Units[i]
-			own := q.share(u.own)
-			window := q.window(p, i)
-			nears[i] = q.share(window)
-			f := &features[i]
-			f[unitBias] = 1
-			f[unitOwn] = own
-			f[unitNear] = nears[i] - own
-			f[unitPage] = page
-			f[unitPairs] = q.pairs(u.words)
-			switch b := q.bears(u.In(texts[rank]), u.words); {
-			case b > 0:
-				f[unitBears] = 1
-			case b < 0:
-				f[unitLacks] = 1
-			}
-			f[unitNews] = math.Log1p(float64(u.news()))
-			f[unitRank] = 1 / float64(rank+1)
-			f[unitBestHere] = own / bestHere
-			f[unitBestAll] = own / bestAll
-			f[unitProper] = q.properShare(window)
-			if u.asks {
-				f[unitAsks] = 1
-			}
-			f[unitOpening] = 1 / float64(i+1)
-			if u.Kind != Prose || !closed(u.In(texts[rank])) {
-				f[unitFragment] = 1
-			}
-			if u.Kind != Heading && u.Kind != Debris {
-				probs[i] = sigmoid(dot(unitWeights[:], f[:]))
-			}
-		}
-		r.Units, r.P, r.near = append(r.Units, features), append(r.P, probs), append(r.near, nears)
+	q := Read(question, code, w)
+	r := &Reading{Question: q, Pages: make([]*Page, len(passages)), Units: make([][][UnitSize]float64, len(passages))}
+	most := tiny
+	for i, p := range passages {
+		r.Pages[i] = q.ReadPage(p.Above, p.Text)
+		most = max(most, r.Pages[i].most(q))
 	}
+	for i, p := range passages {
+		r.Units[i] = q.judge(r.Pages[i], p.Text, i, most)
+	}
+	r.Weigh(&unitWeights)
 	return r
+}
+
+const tiny = 1e-9
+
+// most is the greatest share that a unit has.
+func (p *Page) most(q *Question) float64 {
+	most := tiny
+	for i := range p.Units {
+		most = max(most, q.share(p.Units[i].own))
+	}
+	return most
+}
+
+// language finds the language of what was found, in which the question is
+// stemmed too: a question alone is often too short to tell.
+func language(question string, passages []Passage) lang.Code {
+	const sample = 600
+	text := question
+	for _, p := range passages {
+		if text += "\n" + p.Text[:min(sample, len(p.Text))]; len(text) > 2*sample {
+			break
+		}
+	}
+	return lang.Detect(text)
+}
+
+// judge returns the features of a page's units.
+func (q *Question) judge(p *Page, text string, rank int, bestAll float64) [][UnitSize]float64 {
+	out := make([][UnitSize]float64, len(p.Units))
+	bestHere, page := p.most(q), q.share(p.covered)
+	for i := range p.Units {
+		u, f := &p.Units[i], &out[i]
+		own := q.share(u.own)
+		window := q.window(p, i)
+		f[unitBias] = 1
+		f[unitOwn] = own
+		f[unitNear] = q.share(window) - own
+		f[unitPage] = page
+		f[unitPairs] = q.pairs(u.words)
+		if q.lacks(u.In(text), u.words) {
+			f[unitLacks] = 1
+		}
+		f[unitNews] = math.Log1p(float64(u.news()))
+		f[unitRank] = 1 / float64(rank+1)
+		f[unitBestHere] = own / bestHere
+		f[unitBestAll] = own / bestAll
+		f[unitKeys] = q.keyShare(window)
+		if u.asks {
+			f[unitAsks] = 1
+		}
+	}
+	return out
+}
+
+// Quotable reports whether a unit may be quoted.
+func (u *Unit) Quotable() bool { return u.Kind != Heading && u.Kind != Debris }
+
+// Weigh sets the probabilities: those of a choice between all units and none.
+func (r *Reading) Weigh(weights *[UnitSize]float64) {
+	r.P = make([][]float64, len(r.Pages))
+	sum := 1.0
+	for i, p := range r.Pages {
+		r.P[i] = make([]float64, len(p.Units))
+		for j := range p.Units {
+			if p.Units[j].Quotable() {
+				r.P[i][j] = math.Exp(min(30, dot(weights[:], r.Units[i][j][:])))
+				sum += r.P[i][j]
+			}
+		}
+	}
+	for i := range r.P {
+		for j := range r.P[i] {
+			r.P[i][j] /= sum
+		}
+	}
 }
 
 // Best returns the page and unit that most likely has the answer, -1 if there
@@ -129,39 +174,36 @@ func (r *Reading) Features() (f [ReadSize]float64) {
 	f[readBias] = 1
 	i, j := r.Best()
 	if i < 0 {
-		f[readBest], f[readMissing] = -8, 1
+		f[readBest], f[readSome] = -8, -8
 		return f
 	}
-	u := &r.Units[i][j]
-	page := r.q.share(r.Pages[i].covered)
-	p := r.P[i][j]
-	f[readBest] = math.Log(p / (1 - p))
-	f[readOwn] = u[unitOwn]
-	f[readWindow] = r.near[i][j]
-	f[readPage] = page
-	for t, how := range r.Pages[i].covered {
-		f[readMissing] = max(f[readMissing], r.q.Terms[t].Weight*(1-how))
-	}
-	f[readProper] = r.q.properShare(r.Pages[i].covered)
-	f[readBears], f[readLacks] = u[unitBears], u[unitLacks]
-	second := 0.0
-	for k, other := range r.Pages {
-		if k != i {
-			second = max(second, r.q.share(other.covered))
+	u, q := &r.Units[i][j], r.Question
+	page, some := q.share(r.Pages[i].covered), 0.0
+	for _, probs := range r.P {
+		for _, p := range probs {
+			some += p
 		}
 	}
-	f[readMargin] = page - second
-	f[readShort] = 1 / float64(1+len(r.q.Terms))
+	f[readBest] = logit(r.P[i][j] / (r.P[i][j] + 1 - some)) // as if it were the only one
+	f[readSome] = logit(some)
+	f[readWindow] = u[unitOwn] + u[unitNear]
+	f[readPage] = page
+	f[readKeys] = q.keyShare(r.Pages[i].covered)
+	f[readKeysNear] = u[unitKeys]
+	f[readLacks] = u[unitLacks]
+	f[readShort] = 1 / float64(1+len(q.Terms))
 	return f
 }
 
+func logit(p float64) float64 { return max(-8, min(8, math.Log(p/(1-p+tiny)))) }
+
 // Confidence is the probability that the best units have the answer.
 func (r *Reading) Confidence() float64 {
-	if i, _ := r.Best(); i < 0 || len(r.q.Terms) == 0 {
+	if i, _ := r.Best(); i < 0 || len(r.Question.Terms) == 0 {
 		return 0
 	}
 	f := r.Features()
-	return sigmoid(dot(readWeights[:], f[:]))
+	return 1 / (1 + math.Exp(-dot(readWeights[:], f[:])))
 }
 
 // share is the weight of the terms that are had.
@@ -173,11 +215,11 @@ func (q *Question) share(terms []float64) float64 {
 	return sum
 }
 
-// properShare is the same of names and numbers, 1 where the question has none.
-func (q *Question) properShare(terms []float64) float64 {
+// keyShare is the same among names and numbers, 1 where there is none.
+func (q *Question) keyShare(terms []float64) float64 {
 	sum, all := 0.0, 0.0
 	for t := range q.Terms {
-		if q.Terms[t].Proper {
+		if q.Terms[t].Key {
 			all += q.Terms[t].Weight
 			sum += q.Terms[t].Weight * terms[t]
 		}
@@ -289,5 +331,3 @@ func dot(w, f []float64) float64 {
 	}
 	return sum
 }
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

@@ -101,7 +101,7 @@ func (q *Question) ReadPage(above []string, text string) *Page {
 
 // words reads the words of a text that count.
 func (q *Question) words(text string) []word {
-	tokens := index.Tokens(text, q.code)
+	tokens := index.Tokens(text, q.Lang)
 	out := make([]word, 0, len(tokens))
 	seen := map[string]word{}
 	for _, t := range tokens {

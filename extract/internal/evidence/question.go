@@ -16,7 +16,7 @@ type Weights interface{ Weight(term string) float64 }
 type Term struct {
 	Name   string  // the stem
 	Weight float64 // of all terms together: 1
-	Proper bool    // a name or a number: what a passage must have to be about the same
+	Key    bool    // a name or a number: what a passage must have to be about the same
 	number bool
 	runes  int
 }
@@ -25,7 +25,7 @@ type Term struct {
 type Question struct {
 	Terms []Term
 	Want  Want
-	code  lang.Code
+	Lang  lang.Code      // in which it and the passages are stemmed
 	place map[string]int // of a term by its name
 	asks  map[string]bool
 }
@@ -45,18 +45,17 @@ const glueWeight = 0.3
 // Read reads a question. The language decides how Latin words are stemmed; it
 // must be that of the passages.
 func Read(question string, code lang.Code, w Weights) *Question {
-	q := &Question{code: code, place: map[string]int{}, asks: map[string]bool{}, Want: wanted(question)}
+	q := &Question{Lang: code, place: map[string]int{}, asks: map[string]bool{}, Want: wanted(question)}
 	kinds := kindWords()
 	total := 0.0
 	tokens := index.Tokens(question, code)
-	for i, t := range tokens {
+	for _, t := range tokens {
 		surface := question[t.Start:t.End]
 		if t.Function || lone(surface) && !t.Number {
 			q.asks[t.Term] = true
 			continue
 		}
-		if at, known := q.place[t.Term]; known {
-			q.Terms[at].Proper = q.Terms[at].Proper || proper(question, surface, t, i)
+		if _, known := q.place[t.Term]; known {
 			continue
 		}
 		weight := 1.0
@@ -71,7 +70,7 @@ func Read(question string, code lang.Code, w Weights) *Question {
 		}
 		q.place[t.Term] = len(q.Terms)
 		q.Terms = append(q.Terms, Term{
-			Name: t.Term, Weight: weight, Proper: proper(question, surface, t, i), number: t.Number,
+			Name: t.Term, Weight: weight, Key: key(question, t), number: t.Number,
 			runes: utf8.RuneCountInString(t.Term),
 		})
 		total += weight
@@ -89,22 +88,19 @@ func lone(surface string) bool {
 	return size == len(surface) && r >= 0x2e80
 }
 
-// proper reports whether a word of the question is a number or, by its
-// capital, a name. The first word of a sentence proves nothing.
-func proper(question, surface string, t index.Token, at int) bool {
+// key reports whether a word of the question is a number or, by its capital, a
+// name. The first word of a sentence proves nothing.
+func key(question string, t index.Token) bool {
 	if t.Number {
 		return true
 	}
-	r, _ := utf8.DecodeRuneInString(surface)
-	if !unicode.IsUpper(r) {
-		return false
-	}
+	r, _ := utf8.DecodeRuneInString(question[t.Start:])
 	before := strings.TrimRightFunc(question[:t.Start], unicode.IsSpace)
-	return at > 0 && before != "" && !strings.ContainsAny(before[len(before)-1:], ".?!")
+	return unicode.IsUpper(r) && before != "" && !strings.ContainsAny(before[len(before)-1:], ".?!")
 }
 
 // match returns how surely a word of a passage is a term of the question: 1
-// for the same stem, less for words that begin alike, 0 for none.
+// for the same stem, less for words that begin alike and for parts of compounds, 0 for none.
 func (q *Question) match(name string, number, pair bool) (term int, how float64) {
 	if at, ok := q.place[name]; ok {
 		return at, 1
@@ -122,7 +118,14 @@ func (q *Question) match(name string, number, pair bool) (term int, how float64)
 		if t.number || t.runes < minAlike {
 			continue
 		}
-		if same := sharedPrefix(name, t.Name); same >= minAlike && 3*same >= 2*max(n, t.runes) && same > most {
+		same := sharedPrefix(name, t.Name)
+		if 3*same < 2*max(n, t.runes) {
+			same = 0
+			if short := min(n, t.runes); short > minAlike && (strings.Contains(name, t.Name) || strings.Contains(t.Name, name)) {
+				same = short // a part of a compound
+			}
+		}
+		if same >= minAlike && same > most {
 			best, most = i, same
 		}
 	}
@@ -149,4 +152,22 @@ func sharedPrefix(a, b string) int {
 		n++
 	}
 	return n
+}
+
+// Has reports whether a page has a word of the question, in some form.
+func (q *Question) Has(surface string, pages []*Page) bool {
+	terms := 0
+	for _, t := range index.Tokens(surface, q.Lang) {
+		at, ok := q.place[t.Term]
+		if !ok {
+			continue
+		}
+		terms++
+		for _, p := range pages {
+			if p.covered[at] > 0 {
+				return true
+			}
+		}
+	}
+	return terms == 0
 }

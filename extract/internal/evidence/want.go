@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -142,11 +143,11 @@ func (t *cueTable) has(word string) bool {
 	return false
 }
 
-// bears tells whether the words of a sentence that the question lacks may be
-// an answer of the wanted kind: 1 if so, -1 if not, 0 where that can't be told.
-func (q *Question) bears(text string, words []word) float64 {
+// lacks reports that a sentence has no word beside those of the question that
+// may be an answer of the wanted kind. Where that can't be told it is false.
+func (q *Question) lacks(text string, words []word) bool {
 	if q.Want == Anything {
-		return 0
+		return false
 	}
 	han := false
 	table := cueTables()[q.Want]
@@ -157,43 +158,31 @@ func (q *Question) bears(text string, words []word) float64 {
 		surface := text[w.start:w.end]
 		first, _ := utf8.DecodeRuneInString(surface)
 		han = han || first >= 0x2e80
+		name := unicode.IsUpper(first) && i > 0 && !w.function
+		has := false
 		switch q.Want {
 		case Name:
-			if unicode.IsUpper(first) && i > 0 && !w.function {
-				return 1
-			}
-		case Date:
-			if w.number && year(surface) || table.has(strings.ToLower(surface)) {
-				return 1
-			}
-		case Number:
-			if w.number || table.has(strings.ToLower(surface)) {
-				return 1
-			}
+			has = name
 		case Place:
-			if unicode.IsUpper(first) && i > 0 && !w.function && table.has(strings.ToLower(text[words[i-1].start:words[i-1].end])) {
-				return 1
-			}
+			has = name && table.has(strings.ToLower(text[words[i-1].start:words[i-1].end]))
+		case Date:
+			has = w.number && year(surface) || table.has(strings.ToLower(surface))
+		case Number:
+			has = w.number || table.has(strings.ToLower(surface))
 		default:
-			if table.has(strings.ToLower(surface)) {
-				return 1
-			}
+			has = table.has(strings.ToLower(surface))
+		}
+		if has {
+			return false
 		}
 	}
 	if han {
-		if q.Want == Name {
-			return 0
-		}
-		for _, h := range table.han {
-			if strings.Contains(text, h) {
-				return 1
-			}
-		}
+		return q.Want != Name && !slices.ContainsFunc(table.han, func(h string) bool { return strings.Contains(text, h) })
 	}
-	return -1
+	return true
 }
 
 // year reports whether a number may be a year.
 func year(digits string) bool {
-	return len(digits) == 4 && digits >= "1000" && digits <= "2199" || len(digits) == 3 && digits >= "100"
+	return len(digits) == 4 && digits >= "1000" && digits <= "2199" || len(digits) == 3
 }
