@@ -84,10 +84,12 @@ func Compose(facets []Facet, budget int) Context {
 			}
 			waiting--
 			for next[i] < len(f.Hits) {
-				hit := f.Hits[next[i]]
+				placed := p.place(f.Question, f.Hits[next[i]], share)
+				if placed == refused && round == 0 {
+					break // it may fit into what the others leave
+				}
 				next[i]++
-				placed := p.place(f.Question, hit, share)
-				covered[i] = covered[i] || placed != refused
+				covered[i] = covered[i] || placed == known
 				// A copy of what is there answers the facet too, but in the
 				// later rounds it takes no turn.
 				if placed == fresh || placed == known && round == 0 {
@@ -95,6 +97,9 @@ func Compose(facets []Facet, budget int) Context {
 				}
 			}
 		}
+	}
+	for i, f := range facets {
+		covered[i] = covered[i] || slices.ContainsFunc(f.Hits, func(h Hit) bool { return p.taken[h.ID] })
 	}
 	out := p.context()
 	for i := range facets {
