@@ -24,8 +24,11 @@ func (s *Store) CreateCollection(ctx context.Context, c kb.Collection) error {
 		case !errors.Is(err, sql.ErrNoRows):
 			return err
 		}
-		return tx.exec("INSERT INTO collections (id, name, roots, auto, created, synced) VALUES (?, ?, ?, ?, ?, ?)",
-			c.ID, c.Name, roots, flag(c.Auto), moment(c.Created), moment(c.Synced))
+		if err := tx.row("INSERT INTO shelves DEFAULT VALUES RETURNING n", nil, &n); err != nil {
+			return err
+		}
+		return tx.exec("INSERT INTO collections (n, id, name, roots, auto, created, synced) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			n, c.ID, c.Name, roots, flag(c.Auto), moment(c.Created), moment(c.Synced))
 	})
 }
 
@@ -37,22 +40,74 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// DeleteCollection implements kb.Store. The large tables are emptied at once,
-// which is quicker than row by row behind their foreign keys.
+// DeleteCollection implements kb.Store. The collection is gone with the first
+// commit. What was in it is removed in steps between which others can commit;
+// if that is cut short, the next deletion goes on with it.
 func (s *Store) DeleteCollection(ctx context.Context, id string) error {
-	return s.writer.do(ctx, 1<<20, func(tx *tx) error {
-		var n int64
-		switch err := tx.row("SELECT n FROM collections WHERE id = ?", []any{id}, &n); {
-		case errors.Is(err, sql.ErrNoRows):
+	err := s.writer.do(ctx, 0, func(tx *tx) error {
+		changed, err := tx.w.conn.exec("DELETE FROM collections WHERE id = ?", id)
+		if err == nil && changed == 0 {
 			return noCollection(id)
-		case err != nil:
-			return err
 		}
-		if err := tx.exec("DELETE FROM contents WHERE collection = ?", n); err != nil {
-			return err
-		}
-		return tx.exec("DELETE FROM collections WHERE n = ?", n) // the rest follows by foreign keys
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	for more := true; more; {
+		err := s.writer.do(ctx, sweepWrites, func(tx *tx) (err error) {
+			more, err = tx.sweep()
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return fmt.Errorf("collection %q is deleted, and what was in it is not: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// What a step removes at most, beside the one document or segment that is
+// larger.
+const (
+	sweepDocuments = 1000
+	sweepBytes     = 8 << 20
+	sweepWrites    = 200 << 10 // bytes that it writes; pages that get free are not written
+)
+
+// sweep removes some of what deleted collections have left and says whether
+// there was any.
+func (t *tx) sweep() (more bool, err error) {
+	var shelf int64
+	err = t.row("SELECT n FROM shelves WHERE n NOT IN (SELECT n FROM collections) LIMIT 1", nil, &shelf)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	var last, sum int64
+	err = t.w.conn.each("SELECT n, bytes FROM documents WHERE collection = ? ORDER BY n LIMIT ?", []any{shelf, sweepDocuments}, func(row scanner) error {
+		var n, bytes int64
+		err := row.Scan(&n, &bytes)
+		if sum += bytes; last == 0 || sum <= sweepBytes {
+			last = n
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return false, err
+	case last > 0:
+		return true, t.exec("DELETE FROM documents WHERE collection = ? AND n <= ?", shelf, last)
+	}
+	dropped, err := t.w.conn.exec("DELETE FROM segments WHERE id = (SELECT id FROM segments WHERE collection = ? LIMIT 1)", shelf)
+	if err != nil || dropped > 0 {
+		return true, err
+	}
+	return true, t.exec("DELETE FROM shelves WHERE n = ?", shelf)
 }
 
 // content is a document in the form in which it is stored.

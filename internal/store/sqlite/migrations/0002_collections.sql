@@ -1,7 +1,13 @@
 -- Lists are stored as lists.go writes them.
 
+-- What is in a collection hangs on its shelf. A collection is deleted at once;
+-- a shelf without one is emptied afterwards, in small steps.
+CREATE TABLE shelves (
+  n INTEGER PRIMARY KEY
+) STRICT;
+
 CREATE TABLE collections (
-  n             INTEGER PRIMARY KEY,
+  n             INTEGER PRIMARY KEY REFERENCES shelves(n),
   id            TEXT NOT NULL UNIQUE,
   name          TEXT NOT NULL UNIQUE,
   roots         BLOB NOT NULL, -- list of paths
@@ -20,18 +26,18 @@ CREATE TABLE collections (
 -- What a sync compares, in small rows that lie side by side: all files of a
 -- collection are read without touching a text.
 CREATE TABLE documents (
-  collection INTEGER NOT NULL REFERENCES collections(n) ON DELETE CASCADE,
-  n          INTEGER NOT NULL,
-  path       BLOB NOT NULL, -- file names need not be UTF-8
-  hash       TEXT NOT NULL,
-  size       INTEGER NOT NULL,
+  collection  INTEGER NOT NULL REFERENCES shelves(n),
+  n           INTEGER NOT NULL,
+  path        BLOB NOT NULL, -- file names need not be UTF-8
+  hash        TEXT NOT NULL,
+  size        INTEGER NOT NULL,
   -- Times of files can be 1970 itself and lie beyond what nanoseconds reach:
   -- seconds since then, NULL for no time, and the nanoseconds after them.
   modified    INTEGER,
   modified_ns INTEGER NOT NULL,
-  failed     INTEGER NOT NULL,
-  chunks     INTEGER NOT NULL, -- what it adds to the collection's counts
-  bytes      INTEGER NOT NULL,
+  failed      INTEGER NOT NULL,
+  chunks      INTEGER NOT NULL, -- what it adds to the collection's counts
+  bytes       INTEGER NOT NULL,
   PRIMARY KEY (collection, n)
 ) STRICT, WITHOUT ROWID;
 
@@ -59,7 +65,7 @@ CREATE UNIQUE INDEX contents_document ON contents(collection, n);
 -- replaced by its like.
 CREATE TABLE segments (
   id         INTEGER PRIMARY KEY,
-  collection INTEGER NOT NULL REFERENCES collections(n) ON DELETE CASCADE,
+  collection INTEGER NOT NULL REFERENCES shelves(n),
   n          INTEGER NOT NULL,
   dead       BLOB,
   embedder   TEXT NOT NULL
