@@ -207,7 +207,7 @@ func (p *packer) context() Context {
 	for i := range p.cited {
 		c := &p.cited[i]
 		slices.SortFunc(c.Excerpts, func(a, b Excerpt) int { return cmp.Compare(a.Start, b.Start) })
-		c.Excerpts = join(c.Excerpts)
+		c.Excerpts = joinExcerpts(c.Excerpts)
 		if b.Len() > 0 {
 			b.WriteString("\n\n")
 		}
@@ -223,8 +223,8 @@ func (p *packer) context() Context {
 	return Context{Text: text, Tokens: llm.EstimateTokens(text), Citations: p.cited}
 }
 
-// join makes one excerpt of chunks that follow each other.
-func join(excerpts []Excerpt) []Excerpt {
+// joinExcerpts makes one excerpt of chunks that follow each other.
+func joinExcerpts(excerpts []Excerpt) []Excerpt {
 	out := excerpts[:1]
 	for _, e := range excerpts[1:] {
 		last := &out[len(out)-1]

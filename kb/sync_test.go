@@ -145,6 +145,13 @@ func TestRoots(t *testing.T) {
 	if r := sync(t, l, c.Name); r.Added != 3 || len(r.Collection.Roots) != 3 {
 		t.Errorf("got %s", counts(r))
 	}
+	write(t, dir, map[string]string{"more/d.txt": "dogs"})
+	if c, err = l.AddRoots(t.Context(), "mine", docs, filepath.Join(dir, "more")); err != nil || len(c.Roots) != 4 {
+		t.Errorf("%v, %v", c.Roots, err)
+	}
+	if r := sync(t, l, c.Name); r.Added != 1 || r.Unchanged != 3 {
+		t.Errorf("with one root more: %s", counts(r))
+	}
 	if _, err := l.Create(t.Context(), "mine", docs); err == nil {
 		t.Error("a name was given twice")
 	}
