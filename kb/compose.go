@@ -84,10 +84,12 @@ func Compose(facets []Facet, budget int) Context {
 			}
 			waiting--
 			for next[i] < len(f.Hits) {
-				hit := f.Hits[next[i]]
+				placed := p.place(f.Question, f.Hits[next[i]], share)
+				if placed == refused && round == 0 {
+					break // it may fit into what the others leave
+				}
 				next[i]++
-				placed := p.place(f.Question, hit, share)
-				covered[i] = covered[i] || placed != refused
+				covered[i] = covered[i] || placed == known
 				// A copy of what is there answers the facet too, but in the
 				// later rounds it takes no turn.
 				if placed == fresh || placed == known && round == 0 {
@@ -95,6 +97,9 @@ func Compose(facets []Facet, budget int) Context {
 				}
 			}
 		}
+	}
+	for i, f := range facets {
+		covered[i] = covered[i] || slices.ContainsFunc(f.Hits, func(h Hit) bool { return p.taken[h.ID] })
 	}
 	out := p.context()
 	for i := range facets {
@@ -202,7 +207,7 @@ func (p *packer) context() Context {
 	for i := range p.cited {
 		c := &p.cited[i]
 		slices.SortFunc(c.Excerpts, func(a, b Excerpt) int { return cmp.Compare(a.Start, b.Start) })
-		c.Excerpts = join(c.Excerpts)
+		c.Excerpts = joinExcerpts(c.Excerpts)
 		if b.Len() > 0 {
 			b.WriteString("\n\n")
 		}
@@ -218,8 +223,8 @@ func (p *packer) context() Context {
 	return Context{Text: text, Tokens: llm.EstimateTokens(text), Citations: p.cited}
 }
 
-// join makes one excerpt of chunks that follow each other.
-func join(excerpts []Excerpt) []Excerpt {
+// joinExcerpts makes one excerpt of chunks that follow each other.
+func joinExcerpts(excerpts []Excerpt) []Excerpt {
 	out := excerpts[:1]
 	for _, e := range excerpts[1:] {
 		last := &out[len(out)-1]

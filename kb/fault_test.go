@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -21,23 +20,6 @@ import (
 	"dossier/kb"
 	"dossier/reader"
 )
-
-// counting is a reader that counts what it reads.
-type counting struct {
-	kb.PageReader
-	n    atomic.Int64
-	each func(n int64)
-}
-
-func (c *counting) Read(ctx context.Context, d reader.Document) (*reader.Page, error) {
-	n := c.n.Add(1)
-	if c.each != nil {
-		c.each(n)
-	}
-	return c.PageReader.Read(ctx, d)
-}
-
-func newCounting(t testing.TB) *counting { return &counting{PageReader: newReader(t)} }
 
 // scannedPDF has a page and no text on it.
 func scannedPDF() []byte {
@@ -59,13 +41,6 @@ func scannedPDF() []byte {
 	}
 	fmt.Fprintf(&b, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF", len(at)+1, start)
 	return b.Bytes()
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestOddFiles(t *testing.T) {

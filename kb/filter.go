@@ -1,10 +1,12 @@
 package kb
 
 import (
+	"context"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"dossier/lang"
@@ -60,7 +62,6 @@ func (s *searching) prepareFilter() error {
 		}
 		numbers = inPath
 	}
-	known := map[int64]bool{}
 	s.filter = func(id string) bool {
 		n, _, _ := ParseChunkID(id)
 		if numbers != nil && !numbers[n] {
@@ -72,32 +73,66 @@ func (s *searching) prepareFilter() error {
 		if s.err != nil {
 			return false
 		}
-		ok, seen := known[n]
-		if !seen {
-			docs, err := s.l.documents(s.ctx, s.c.ID, n)
-			if err != nil {
-				s.err = err
-				return false
-			}
-			ok = docs[n] != nil && f.admits(docs[n])
-			known[n] = ok
-		}
-		return ok
+		t, err := s.v.traits.of(s.ctx, s.l.store, s.c.ID, n)
+		s.err = err
+		return err == nil && f.admits(t)
 	}
 	return nil
 }
 
+// trait is what a filter asks of a document.
+type trait struct {
+	there  bool
+	format reader.Format
+	lang   lang.Code
+	date   string
+}
+
+// traits remembers the traits of a collection's documents, which never change.
+type traits struct {
+	mu  sync.Mutex
+	byN map[int64]trait
+}
+
+// traitsAtOnce is how many documents are read when one is not known: those
+// with the next numbers are likely to be asked about soon.
+const traitsAtOnce = 32
+
+func (t *traits) of(ctx context.Context, store Store, id string, n int64) (trait, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known, ok := t.byN[n]; ok {
+		return known, nil
+	}
+	var numbers []int64
+	for m := n - n%traitsAtOnce; m < n-n%traitsAtOnce+traitsAtOnce; m++ {
+		if m > 0 {
+			numbers = append(numbers, m)
+		}
+	}
+	docs, err := store.Documents(ctx, id, numbers...)
+	if err != nil {
+		return trait{}, err
+	}
+	for i := range docs {
+		d := &docs[i]
+		date := d.Date
+		if date == "" {
+			date = d.Modified.UTC().Format(time.DateOnly)
+		}
+		t.byN[d.N] = trait{there: true, format: d.Format, lang: d.Lang, date: date}
+	}
+	return t.byN[n], nil
+}
+
 // admits reports whether a document is one that the filter is about.
-func (f *Filter) admits(d *Document) bool {
-	if len(f.Langs) > 0 && !slices.Contains(f.Langs, d.Lang) || len(f.Formats) > 0 && !slices.Contains(f.Formats, d.Format) {
-		return false
-	}
-	date := d.Date
-	if date == "" {
-		date = d.Modified.UTC().Format(time.DateOnly)
-	}
-	prefix := func(n int) string { return date[:min(n, len(date))] }
-	return prefix(len(f.After)) >= f.After[:min(len(f.After), len(date))] && prefix(len(f.Before)) <= f.Before
+func (f *Filter) admits(t trait) bool {
+	prefix := func(n int) string { return t.date[:min(n, len(t.date))] }
+	return t.there &&
+		(len(f.Langs) == 0 || slices.Contains(f.Langs, t.lang)) &&
+		(len(f.Formats) == 0 || slices.Contains(f.Formats, t.format)) &&
+		prefix(len(f.After)) >= f.After[:min(len(f.After), len(t.date))] &&
+		prefix(len(f.Before)) <= f.Before
 }
 
 // pathMatcher returns what says whether one of the patterns matches a path.

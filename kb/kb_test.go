@@ -1,10 +1,12 @@
 package kb_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"dossier/internal/store/memory"
@@ -55,6 +57,30 @@ func eachStore(t *testing.T, test func(t *testing.T, store kb.Store)) {
 func newLibrary(t testing.TB, store kb.Store, e kb.Embedder, o kb.Options) *kb.Library {
 	t.Helper()
 	return kb.New(store, newReader(t), e, o)
+}
+
+// counting is a reader that counts what it reads.
+type counting struct {
+	kb.PageReader
+	n    atomic.Int64
+	each func(n int64)
+}
+
+func (c *counting) Read(ctx context.Context, d reader.Document) (*reader.Page, error) {
+	n := c.n.Add(1)
+	if c.each != nil {
+		c.each(n)
+	}
+	return c.PageReader.Read(ctx, d)
+}
+
+func newCounting(t testing.TB) *counting { return &counting{PageReader: newReader(t)} }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // write makes files in dir, by name and content.

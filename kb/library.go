@@ -114,17 +114,50 @@ func (l *Library) Create(ctx context.Context, name string, roots ...string) (Col
 	if len(roots) == 0 {
 		return Collection{}, fmt.Errorf("collection %q needs a folder to mirror", name)
 	}
-	c := Collection{Name: name}
-	for _, root := range roots {
-		path, err := resolve(root)
+	paths, err := addRoots(nil, roots)
+	if err != nil {
+		return Collection{}, err
+	}
+	return l.create(ctx, Collection{Name: name, Roots: paths})
+}
+
+// AddRoots makes a collection mirror more folders and files. Sync reads them.
+func (l *Library) AddRoots(ctx context.Context, name string, roots ...string) (Collection, error) {
+	for {
+		c, err := l.Get(ctx, name)
 		if err != nil {
 			return Collection{}, err
 		}
-		if !slices.Contains(c.Roots, path) {
-			c.Roots = append(c.Roots, path)
+		paths, err := addRoots(c.Roots, roots)
+		if err != nil {
+			return Collection{}, err
+		}
+		if len(paths) > len(c.Roots) {
+			_, err = l.store.ChangeCollection(ctx, c.ID, Change{Revision: c.Revision, Roots: paths})
+		}
+		switch {
+		case errors.Is(err, ErrChanged) && ctx.Err() == nil:
+			continue
+		case err != nil:
+			return Collection{}, fmt.Errorf("collection %q: %w", name, err)
+		}
+		return l.Get(ctx, c.ID)
+	}
+}
+
+// addRoots adds roots that are not among paths.
+func addRoots(paths, roots []string) ([]string, error) {
+	paths = slices.Clone(paths)
+	for _, root := range roots {
+		path, err := resolve(root)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
 	}
-	return l.create(ctx, c)
+	return paths, nil
 }
 
 func (l *Library) create(ctx context.Context, c Collection) (Collection, error) {

@@ -169,6 +169,7 @@ type searching struct {
 	q      Query
 	filter func(id string) bool // nil if all chunks count
 	err    error                // of the filter
+	chunks map[string]index.Doc // that the ranking reads
 }
 
 func (s *searching) lexical() ([]index.Hit, error) {
@@ -177,27 +178,70 @@ func (s *searching) lexical() ([]index.Hit, error) {
 	if s.q.Rerank != nil {
 		rerank = *s.q.Rerank
 	}
-	var hits []index.Hit
-	var err error
-	if rerank {
-		hits, err = s.v.index.Rank(q, s.read)
-	} else {
-		hits, err = s.v.index.Search(q)
+	if !rerank {
+		hits, err := s.v.index.Search(q)
+		return hits, errors.Join(err, s.err)
 	}
+	if err := s.readAhead(); err != nil {
+		return nil, err
+	}
+	hits, err := s.v.index.Rank(q, s.read)
 	return hits, errors.Join(err, s.err)
 }
 
-// read gives the index a chunk's text; it is empty if the chunk is gone.
+// rankDepth is how many chunks the ranking is going to read, for the most.
+const rankDepth = 50
+
+// readAhead reads the chunks that the ranking will ask for one by one, as far
+// as a plain search can tell.
+func (s *searching) readAhead() error {
+	hits, err := s.v.index.Search(index.Query{Text: s.q.Text, Limit: max(rankDepth, s.q.TopBM25), Filter: s.filter})
+	if err := errors.Join(err, s.err); err != nil {
+		return err
+	}
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	return s.readChunks(ids...)
+}
+
+// readChunks reads chunks as the index knows them; those that are gone have no
+// text. They are copies, so that they don't hold their documents.
+func (s *searching) readChunks(ids ...string) error {
+	if s.chunks == nil {
+		s.chunks = make(map[string]index.Doc, len(ids))
+	}
+	const atOnce = 16 // a document may have megabytes
+	for some := range slices.Chunk(ids, atOnce) {
+		numbers := make([]int64, len(some))
+		for i, id := range some {
+			numbers[i], _, _ = ParseChunkID(id)
+		}
+		docs, err := s.l.documents(s.ctx, s.c.ID, numbers...)
+		if err != nil {
+			return err
+		}
+		for i, id := range some {
+			_, chunk, _ := ParseChunkID(id)
+			doc := index.Doc{ID: id}
+			if d := docs[numbers[i]]; d != nil && chunk < len(d.Chunks) {
+				doc = indexed(d, chunk)
+				doc.Text = strings.Clone(doc.Text)
+			}
+			s.chunks[id] = doc
+		}
+	}
+	return nil
+}
+
+// read gives the index a chunk's text.
 func (s *searching) read(id string) (index.Doc, error) {
-	n, chunk, _ := ParseChunkID(id)
-	docs, err := s.l.documents(s.ctx, s.c.ID, n)
-	if err != nil {
-		return index.Doc{}, err
+	if d, ok := s.chunks[id]; ok {
+		return d, nil
 	}
-	if d := docs[n]; d != nil && chunk < len(d.Chunks) {
-		return indexed(d, chunk), nil
-	}
-	return index.Doc{ID: id}, nil
+	err := s.readChunks(id)
+	return s.chunks[id], err
 }
 
 func (s *searching) dense() ([]index.Hit, error) {

@@ -14,6 +14,7 @@ type view struct {
 	revision int64
 	parts    []*part
 	index    *index.Index
+	traits   *traits // of all views of the collection
 }
 
 // viewSlot keeps the view of a collection that was used last.
@@ -67,7 +68,10 @@ func (l *Library) view(ctx context.Context, c Collection) (*view, error) {
 			known[p.N] = p
 		}
 	}
-	v := &view{revision: revision}
+	v := &view{revision: revision, traits: &traits{byN: map[int64]trait{}}}
+	if slot.view != nil {
+		v.traits = slot.view.traits
+	}
 	searched := make([]*index.Segment, 0, len(segments))
 	for _, s := range segments {
 		p := known[s.N]
@@ -163,7 +167,7 @@ func (l *Library) documents(ctx context.Context, id string, numbers ...int64) (m
 			missing = append(missing, n)
 		}
 	}
-	const atOnce = 32
+	const atOnce = 16 // a document may have megabytes
 	for len(missing) > 0 {
 		some := missing[:min(atOnce, len(missing))]
 		missing = missing[len(some):]
