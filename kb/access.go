@@ -2,43 +2,10 @@ package kb
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"dossier/index"
 )
-
-// AddRoots makes a collection mirror further folders and files, from the next
-// sync on. It fails with ErrNoCollection.
-func (l *Library) AddRoots(ctx context.Context, name string, roots ...string) (Collection, error) {
-	for {
-		c, err := l.Get(ctx, name)
-		if err != nil {
-			return c, err
-		}
-		all := slices.Clone(c.Roots)
-		for _, root := range roots {
-			path, err := resolve(root)
-			if err != nil {
-				return c, err
-			}
-			if !slices.Contains(all, path) {
-				all = append(all, path)
-			}
-		}
-		if len(all) == len(c.Roots) {
-			return c, nil
-		}
-		_, err = l.store.ChangeCollection(ctx, c.ID, Change{Revision: c.Revision, Roots: all})
-		if err == nil {
-			return l.Get(ctx, c.ID)
-		}
-		if !errors.Is(err, ErrChanged) {
-			return c, fmt.Errorf("collection %q: %w", name, err)
-		}
-	}
-}
 
 // Weights returns the index of a collection as it is now, which tells how
 // telling a word is there.

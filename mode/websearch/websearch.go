@@ -12,6 +12,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dossier/cite"
@@ -237,12 +238,27 @@ func (w *writing) report(outcome report.Outcome) *report.Report {
 		Base: w.req.In.Base, Notes: w.notes(),
 		Coverage: report.Coverage{Facets: report.Share{Covered: e.Covered(), Total: len(e.Facets)}, Missing: e.Missing()},
 	}
-	var quoted []cite.Passage
+	r.Conflicts = w.conflicts()
+	return r
+}
+
+// conflicts are the disagreements in what was read about the question in which
+// a sentence that is quoted takes part: those matter here.
+func (w *writing) conflicts() []cite.Conflict {
+	e := w.evidence
+	var read, quoted []cite.Passage
 	for _, f := range e.Facets {
 		quoted = append(quoted, f.Quotes...)
+		for _, n := range f.Passages {
+			read = append(read, e.Passages[n].Passage)
+		}
 	}
-	r.Conflicts = cite.Conflicts(e.Ledger, e.Snapshots, quoted)
-	return r
+	among := func(s cite.Statement) bool {
+		return slices.ContainsFunc(quoted, func(q cite.Passage) bool {
+			return q.Source == s.Passage.Source && q.Start < s.Passage.End && s.Passage.Start < q.End
+		})
+	}
+	return slices.DeleteFunc(cite.Conflicts(e.Ledger, e.Snapshots, read), func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
 }
 
 // notes are what the reader of the answer should know about how it came about.
