@@ -3,6 +3,8 @@ package cite
 import (
 	"math"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 
 	"dossier/cite/internal/entail"
 	"dossier/index"
@@ -43,6 +45,7 @@ type statement struct {
 	passage Passage
 	quote   string
 	terms   map[string]bool
+	names   map[string]bool // terms that are written with a capital inside the sentence
 	pairs   bool
 	numbers []entail.Number
 }
@@ -72,11 +75,15 @@ func Conflicts(ledger *Ledger, snapshots Snapshots, passages []Passage) []Confli
 				continue
 			}
 			seen[key] = true
-			s := statement{source: source, passage: snap.PassageAt(p.Source, at), quote: span.In(text), numbers: numbers, terms: map[string]bool{}}
-			for _, t := range index.Tokens(s.quote, source.Lang) {
-				if !t.Function && !t.Number {
-					s.terms[t.Term] = true
-					s.pairs = s.pairs || t.Pair
+			s := statement{source: source, passage: snap.PassageAt(p.Source, at), quote: span.In(text), numbers: numbers, terms: map[string]bool{}, names: map[string]bool{}}
+			for i, t := range index.Tokens(s.quote, source.Lang) {
+				if t.Function || t.Number {
+					continue
+				}
+				s.terms[t.Term] = true
+				s.pairs = s.pairs || t.Pair
+				if first, _ := utf8.DecodeRuneInString(s.quote[t.Start:]); i > 0 && unicode.IsUpper(first) {
+					s.names[t.Term] = true
 				}
 			}
 			all = append(all, s)
@@ -102,8 +109,12 @@ func (s *statement) state(n entail.Number) Statement {
 	return Statement{Passage: s.passage, Date: s.source.Date, Quote: s.quote, Value: s.quote[n.Start:n.End]}
 }
 
-// about reports whether two sentences have one subject.
+// about reports whether two sentences have one subject: they share most of
+// their words, and not each names something that the other doesn't.
 func about(a, b *statement) bool {
+	if a.namesBeside(b) && b.namesBeside(a) {
+		return false
+	}
 	common := 0
 	for t := range a.terms {
 		if b.terms[t] {
@@ -117,9 +128,21 @@ func about(a, b *statement) bool {
 	return common >= least && float64(common) >= sameSubject*float64(min(len(a.terms), len(b.terms)))
 }
 
+// namesBeside reports whether s names something that o doesn't have.
+func (s *statement) namesBeside(o *statement) bool {
+	for name := range s.names {
+		if !o.terms[name] {
+			return true
+		}
+	}
+	return false
+}
+
 // disagree returns numbers of one unit that differ when the two have none of
-// that unit in common.
+// that unit in common. Sentences that differ in numbers of several units tell
+// of different things.
 func disagree(a, b []entail.Number) (x, y entail.Number, ok bool) {
+	differ := map[string]bool{}
 	for _, n := range a {
 		unit := unitOf(n)
 		match, other := false, -1
@@ -140,10 +163,13 @@ func disagree(a, b []entail.Number) (x, y entail.Number, ok bool) {
 			})
 		})
 		if !match && !agreed && other >= 0 {
-			return n, b[other], true
+			if len(differ) == 0 {
+				x, y = n, b[other]
+			}
+			differ[unit] = true
 		}
 	}
-	return x, y, false
+	return x, y, len(differ) == 1
 }
 
 const yearUnit = "year"

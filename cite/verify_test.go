@@ -172,6 +172,9 @@ func TestConflicts(t *testing.T) {
 		"Население города составляет 5 600 000 человек.",
 		"该市人口约为540万人，面积很大。", "该市人口约为560万人，面积很大。",
 		"Население города составляет 5,41 млн человек.",
+		// Other things, told in the same words.
+		"The old mill of the village 17 was repaired by the miller in 1870.", "The old mill of the village 23 was repaired by the miller in 1911.",
+		"The station near Turin was opened by the minister in 1871.", "The station near Genoa was opened by the minister in 1854.",
 	}
 	var passages []cite.Passage
 	for i, text := range texts {
