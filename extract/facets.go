@@ -56,8 +56,8 @@ var (
 	twice = regexp.MustCompile(`(?i)^(when|where|who|why|how|what|когда|где|кто|почему|зачем|как|куда|откуда|wann|wo|wer|warum|wie|was|quand|où|qui|pourquoi|comment)` +
 		`(?: and | и |, и | und | et )(when|where|who|why|how|what|когда|где|кто|почему|зачем|как|куда|откуда|wann|wo|wer|warum|wie|was|quand|où|qui|pourquoi|comment) (.+)$`)
 	// A whole question, "and", and another one.
-	second    = regexp.MustCompile(`(?i)(?:, and|,? and|, и|\s+и|, а|, und|\s+und|, et)\s+((?:who|whom|whose|when|where|why|how|what|which|кто|кого|когда|где|почему|зачем|сколько|какой|какая|какое|какие|каков|какова|wer|wann|wo|warum|wie|was|welche[rsn]?)\s.+)$`)
-	asksFirst = regexp.MustCompile(`(?i)^(?:\S+\s){0,2}(?:who|whom|whose|when|where|why|how|what|which|кто|кого|что|когда|где|почему|зачем|сколько|как|какой|какая|какое|какие|каком|какую|каков|какова|wer|wann|wo|warum|wie|was|welche[rsn]?)\s`)
+	second    = regexp.MustCompile(`(?i)(?:, and|,? and|, и|\s+и|, а|, und|\s+und|, et)\s+((?:who|whom|whose|when|where|why|how|what|which|кто|кого|когда|где|куда|откуда|почему|зачем|сколько|какой|какая|какое|какие|каков|какова|wer|wann|wo|warum|wie|was|welche[rsn]?)\s.+)$`)
+	asksFirst = regexp.MustCompile(`(?i)^(?:\S+\s){0,2}(?:who|whom|whose|when|where|why|how|what|which|кто|кого|что|когда|где|куда|откуда|почему|зачем|сколько|как|какой|какая|какое|какие|каком|какую|каков|какова|wer|wann|wo|warum|wie|was|welche[rsn]?)\s`)
 	list      = regexp.MustCompile(`(?i)^((?:what|which) (?:is|are|was|were) the |(?:describe|explain|list|name) the )(.+?) (of|for|in) (.+)$`)
 	compare   = []*regexp.Regexp{
 		regexp.MustCompile(`(?i)^compare (.+?) (?:and|with|to|vs\.?) (.+?) (?:by|on|in terms of|regarding|with respect to) (.+?)[.?!]?$`),

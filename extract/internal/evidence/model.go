@@ -30,8 +30,8 @@ var UnitNames = [UnitSize]string{"bias", "own", "near", "page", "pairs", "lacks"
 // Features of a reading, which tell whether it answers.
 const (
 	readBias     = iota
-	readBest     // what the best unit scores
-	readSome     // probability of any unit, in logits
+	readOwn      // share of the question that the best unit has
+	readRank     // of its passage
 	readWindow   // with its neighbours and heading
 	readPage     // its passage
 	readKeys     // share of names and numbers of the question that its passage has
@@ -42,7 +42,7 @@ const (
 )
 
 // ReadNames name them.
-var ReadNames = [ReadSize]string{"bias", "best", "some", "window", "page", "keys", "keys-near", "lacks", "short"}
+var ReadNames = [ReadSize]string{"bias", "own", "rank", "window", "page", "keys", "keys-near", "lacks", "short"}
 
 // Passage is a text with what stands above it.
 type Passage struct {
@@ -174,28 +174,18 @@ func (r *Reading) Features() (f [ReadSize]float64) {
 	f[readBias] = 1
 	i, j := r.Best()
 	if i < 0 {
-		f[readBest], f[readSome] = -8, -8
 		return f
 	}
 	u, q := &r.Units[i][j], r.Question
-	page, some := q.share(r.Pages[i].covered), 0.0
-	for _, probs := range r.P {
-		for _, p := range probs {
-			some += p
-		}
-	}
-	f[readBest] = logit(r.P[i][j] / (r.P[i][j] + 1 - some)) // as if it were the only one
-	f[readSome] = logit(some)
+	f[readOwn], f[readRank] = u[unitOwn], u[unitRank]
 	f[readWindow] = u[unitOwn] + u[unitNear]
-	f[readPage] = page
+	f[readPage] = u[unitPage]
 	f[readKeys] = q.keyShare(r.Pages[i].covered)
 	f[readKeysNear] = u[unitKeys]
 	f[readLacks] = u[unitLacks]
 	f[readShort] = 1 / float64(1+len(q.Terms))
 	return f
 }
-
-func logit(p float64) float64 { return max(-8, min(8, math.Log(p/(1-p+tiny)))) }
 
 // Confidence is the probability that the best units have the answer.
 func (r *Reading) Confidence() float64 {

@@ -128,7 +128,17 @@ func (q *Question) mark(terms []float64, words []word) {
 			terms[w.term] = max(terms[w.term], w.how)
 		}
 	}
+	// A pair whose two characters both belong to pairs that are there stands
+	// for no word of its own.
+	for t := 1; t+1 < len(terms); t++ {
+		if terms[t] == 0 && q.Terms[t].linked && q.Terms[t+1].linked && terms[t-1] == 1 && terms[t+1] == 1 {
+			terms[t] = between
+		}
+	}
 }
+
+// between is what such a pair counts.
+const between = 0.7
 
 // arrange finds which units are headings and which lean on others.
 func (p *Page) arrange(text string) {

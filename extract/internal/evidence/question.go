@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,6 +19,7 @@ type Term struct {
 	Weight float64 // of all terms together: 1
 	Key    bool    // a name or a number: what a passage must have to be about the same
 	number bool
+	linked bool // a pair of characters that begins with the end of the term before
 	runes  int
 }
 
@@ -27,7 +29,6 @@ type Question struct {
 	Want  Want
 	Lang  lang.Code      // in which it and the passages are stemmed
 	place map[string]int // of a term by its name
-	asks  map[string]bool
 }
 
 // What a term weighs beside its rarity, so that a small collection, where all
@@ -45,14 +46,15 @@ const glueWeight = 0.3
 // Read reads a question. The language decides how Latin words are stemmed; it
 // must be that of the passages.
 func Read(question string, code lang.Code, w Weights) *Question {
-	q := &Question{Lang: code, place: map[string]int{}, asks: map[string]bool{}, Want: wanted(question)}
+	q := &Question{Lang: code, place: map[string]int{}, Want: wanted(question)}
 	kinds := kindWords()
 	total := 0.0
 	tokens := index.Tokens(question, code)
+	phrases := askPhrases(question)
+	end := 0 // of the pair that gave the last term
 	for _, t := range tokens {
 		surface := question[t.Start:t.End]
-		if t.Function || lone(surface) && !t.Number {
-			q.asks[t.Term] = true
+		if t.Function || lone(surface) && !t.Number || t.Pair && overlaps(phrases, t.Start, t.End) {
 			continue
 		}
 		if _, known := q.place[t.Term]; known {
@@ -71,14 +73,38 @@ func Read(question string, code lang.Code, w Weights) *Question {
 		q.place[t.Term] = len(q.Terms)
 		q.Terms = append(q.Terms, Term{
 			Name: t.Term, Weight: weight, Key: key(question, t), number: t.Number,
-			runes: utf8.RuneCountInString(t.Term),
+			linked: t.Pair && t.Start < end, runes: utf8.RuneCountInString(t.Term),
 		})
+		if end = 0; t.Pair {
+			end = t.End
+		}
 		total += weight
 	}
 	for i := range q.Terms {
 		q.Terms[i].Weight /= total
 	}
 	return q
+}
+
+// askPhrases returns where Chinese words that ask stand: no pair of characters
+// that reaches into one is about anything.
+func askPhrases(question string) []lang.Span {
+	var out []lang.Span
+	for _, phrase := range askWords() {
+		for from := 0; ; {
+			at := strings.Index(question[from:], phrase)
+			if at < 0 {
+				break
+			}
+			out = append(out, lang.Span{Start: from + at, End: from + at + len(phrase)})
+			from += at + len(phrase)
+		}
+	}
+	return out
+}
+
+func overlaps(spans []lang.Span, start, end int) bool {
+	return slices.ContainsFunc(spans, func(s lang.Span) bool { return start < s.End && s.Start < end })
 }
 
 // lone reports whether a token is one character of a script without spaces:

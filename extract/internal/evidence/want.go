@@ -43,6 +43,20 @@ var askedBy = []struct {
 		"谁 誰 何人 哪位 叫什么 叫什麼 名字"},
 }
 
+// askWords are the Chinese words above that ask, and others like them; the rest
+// name what is asked for.
+var askWords = sync.OnceValue(func() []string {
+	words := strings.Fields("什么 什麼 哪些 哪个 哪個 哪种 哪種 哪部 哪一 怎么 怎麼 怎样 怎樣 如何 请问 請問 是否 有没有")
+	for _, ask := range askedBy {
+		for han := range strings.FieldsSeq(ask.han) {
+			if strings.ContainsAny(han, "什何哪几幾多谁誰") {
+				words = append(words, han)
+			}
+		}
+	}
+	return words
+})
+
 // kindWords are words of questions that say what kind of thing is asked for.
 var kindWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
@@ -88,12 +102,12 @@ monday tuesday wednesday thursday friday saturday sunday century centuries decad
 январ* феврал* март* апрел* мая июн* июл* август* сентябр* октябр* ноябр* декабр* век* столети* год* месяц* лет осень* весн* зим* сегодня вчера
 januar februar märz mai juni juli oktober dezember jahr* jahrhundert* monat* tag* woche*
 janvier février avril juin juillet août septembre octobre novembre décembre siècle année* enero febrero marzo abril mayo junio julio septiembre octubre noviembre diciembre siglo año*`,
-		"年 月 日 世纪 世紀 时期 年代 春 秋"},
+		"世纪 世紀 时期 時期 年代 时代 時代"},
 	Number: {`one two three four five six seven eight nine ten eleven twelve thirteen twenty thirty forty fifty sixty hundred* thousand* million* billion* half third quarter dozen* once twice percent none several first second
 один одн* два две двух три трех четыр* пять шесть семь восемь девять десят* сто двести тысяч* миллион* миллиард* половин* треть* четверт* процент* дважды нескольк*
 ein eine eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf hundert* tausend* million* milliarde* hälfte drittel prozent mehrere
 un deux trois quatre cinq sept huit neuf dix cent mille dos tres cuatro cinco diez cien mil`,
-		"一 二 三 四 五 六 七 八 九 十 百 千 万 萬 亿 億 两 兩 半 数 %"},
+		"百分之 一半 数百 数千 数万 " + numerals},
 	Reason: {`because due since reason* cause* causing result* thus therefore hence so order owing order avoid prevent allow* lead led purpose
 потому поскольку из-за благодаря причин* вследствие вызван* вызва* поэтому чтобы так привел* результат* целью ради
 weil da wegen aufgrund grund gründe daher deshalb damit um verursach* führt* dadurch
@@ -108,6 +122,17 @@ ist sind war bezeichnet bedeutet heißt nennt begriff est sont désigne es son s
 in bei nahe am im aus nach stadt land liegt befindet à dans en au`,
 		"在 位于 位於 省 市 县 縣 国 國 州 区 區 城 地 山 岛 島"},
 }
+
+// numerals are numbers written in characters, with what they count.
+var numerals = func() string {
+	var all []string
+	for _, n := range "一二两兩三四五六七八九十百千万亿" {
+		for _, unit := range "个個名人次种種天岁歲位米座条條所家届倍年月只支部项項" {
+			all = append(all, string(n)+string(unit))
+		}
+	}
+	return strings.Join(all, " ")
+}()
 
 type cueTable struct {
 	whole map[string]bool
@@ -166,7 +191,7 @@ func (q *Question) lacks(text string, words []word) bool {
 		case Place:
 			has = name && table.has(strings.ToLower(text[words[i-1].start:words[i-1].end]))
 		case Date:
-			has = w.number && year(surface) || table.has(strings.ToLower(surface))
+			has = w.number && (year(surface) || dated(text[w.end:])) || table.has(strings.ToLower(surface))
 		case Number:
 			has = w.number || table.has(strings.ToLower(surface))
 		default:
@@ -180,6 +205,12 @@ func (q *Question) lacks(text string, words []word) bool {
 		return q.Want != Name && !slices.ContainsFunc(table.han, func(h string) bool { return strings.Contains(text, h) })
 	}
 	return true
+}
+
+// dated reports whether what follows a number makes it a date.
+func dated(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, " "))
+	return strings.ContainsRune("年月日号號世", r)
 }
 
 // year reports whether a number may be a year.
