@@ -154,7 +154,8 @@ func choose(r *evidence.Reading, passages []Passage, o Options) []Sentence {
 	out := make([]Sentence, len(taken))
 	for i, at := range taken {
 		u := unit(at)
-		out[i] = Sentence{Passage: at.page, Start: u.Start, End: u.End, Score: prob(at)}
+		span := u.Quoted(passages[at.page].Text)
+		out[i] = Sentence{Passage: at.page, Start: span.Start, End: span.End, Score: prob(at)}
 	}
 	return out
 }

@@ -223,7 +223,7 @@ func standAlone(parts []string) []string {
 			continue
 		}
 		if !strings.Contains(part, about) {
-			parts[i+1] = about + " " + part
+			parts[i+1] = about + ": " + part
 		}
 	}
 	return parts
@@ -280,7 +280,7 @@ func names(text string) []string {
 		for i, w := range strings.Fields(s.In(text)) {
 			word := strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			first, _ := utf8.DecodeRuneInString(word)
-			if capitalised := unicode.IsUpper(first) || unicode.IsDigit(first) && len(run) > 0; !capitalised || i == 0 {
+			if capitalised := unicode.IsUpper(first) || unicode.IsDigit(first) && len(run) > 0; !capitalised || i == 0 || word == "I" {
 				flush()
 				continue
 			}

@@ -85,7 +85,7 @@ const tiny = 1e-9
 func (p *Page) most(q *Question) float64 {
 	most := tiny
 	for i := range p.Units {
-		most = max(most, q.share(p.Units[i].own))
+		most = max(most, q.share(q.has(p, &p.Units[i])))
 	}
 	return most
 }
@@ -109,7 +109,7 @@ func (q *Question) judge(p *Page, text string, rank int, bestAll float64) [][Uni
 	bestHere, page := p.most(q), q.share(p.covered)
 	for i := range p.Units {
 		u, f := &p.Units[i], &out[i]
-		own := q.share(u.own)
+		own := q.share(q.has(p, u))
 		window := q.window(p, i)
 		f[unitBias] = 1
 		f[unitOwn] = own
@@ -131,8 +131,8 @@ func (q *Question) judge(p *Page, text string, rank int, bestAll float64) [][Uni
 	return out
 }
 
-// Quotable reports whether a unit may be quoted.
-func (u *Unit) Quotable() bool { return u.Kind != Heading && u.Kind != Debris }
+// Quotable reports whether a unit may be quoted for itself.
+func (u *Unit) Quotable() bool { return u.Kind != Heading && u.Kind != Debris && !u.Opens }
 
 // Weigh sets the probabilities: those of a choice between all units and none.
 func (r *Reading) Weigh(weights *[UnitSize]float64) {
@@ -196,6 +196,35 @@ func (r *Reading) Confidence() float64 {
 	return 1 / (1 + math.Exp(-dot(readWeights[:], f[:])))
 }
 
+// has is what a unit has by itself. A row of a table is read with what the
+// table is about: its heading and its first row say what the cells mean. But
+// when the question names something that another row has, a row without it is
+// about something else.
+func (q *Question) has(p *Page, u *Unit) []float64 {
+	if u.Kind != Row || u.Opens || q.elsewhere(p, u) {
+		return u.own
+	}
+	out := make([]float64, len(u.own))
+	for t, how := range u.own {
+		out[t] = max(how, fromHeads*p.heads[t])
+		if u.heads != nil {
+			out[t] = max(out[t], fromHeads*u.heads[t])
+		}
+	}
+	return out
+}
+
+// elsewhere reports whether the question names something that a row lacks and
+// another row has.
+func (q *Question) elsewhere(p *Page, u *Unit) bool {
+	for t := range q.Terms {
+		if q.Terms[t].Key && u.own[t] == 0 && p.rows[t] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // share is the weight of the terms that are had.
 func (q *Question) share(terms []float64) float64 {
 	sum := 0.0
@@ -231,6 +260,9 @@ func (q *Question) window(p *Page, at int) []float64 {
 	u := &p.Units[at]
 	out := make([]float64, len(q.Terms))
 	copy(out, u.own)
+	if u.Kind == Row && q.elsewhere(p, u) {
+		return out
+	}
 	add := func(terms []float64, count float64) {
 		for t, how := range terms {
 			out[t] = max(out[t], how*count)
@@ -238,6 +270,9 @@ func (q *Question) window(p *Page, at int) []float64 {
 	}
 	add(p.heads, fromHeads)
 	add(u.heads, fromHeads)
+	if u.Kind == Row {
+		return out // the rows beside it tell of something else
+	}
 	for _, next := range []int{at - 1, at + 1} {
 		if next >= 0 && next < len(p.Units) && p.Units[next].Kind != Debris {
 			add(p.Units[next].own, fromNext)

@@ -14,6 +14,7 @@ type Page struct {
 	Units   []Unit
 	heads   []float64 // by term: how surely title or headings have it
 	covered []float64 // by term: how surely any of it has it
+	rows    []float64 // by term: how surely a row of a table has it; nil without one
 }
 
 // Kind says what a unit is.
@@ -37,6 +38,9 @@ type Unit struct {
 	// a pronoun.
 	Lead  int
 	Words int // as readers count them
+	// Opens says that it is the first row of a table: it names what the others
+	// have.
+	Opens bool
 
 	words []word
 	own   []float64 // by term
@@ -95,7 +99,7 @@ func (q *Question) ReadPage(above []string, text string) *Page {
 			p.Units = append(p.Units, u)
 		}
 	}
-	p.arrange(text)
+	p.arrange(above, text)
 	return p
 }
 
@@ -140,8 +144,13 @@ func (q *Question) mark(terms []float64, words []word) {
 // between is what such a pair counts.
 const between = 0.7
 
-// arrange finds which units are headings and which lean on others.
-func (p *Page) arrange(text string) {
+// arrange finds which units are headings and which lean on others. What stands
+// above the passage may stand at its head as well.
+func (p *Page) arrange(above []string, text string) {
+	headings := make(map[string]bool, len(above))
+	for _, line := range above {
+		headings[bare(line)] = true
+	}
 	prose := false
 	for i := range p.Units {
 		prose = prose || p.Units[i].Kind == Prose && closed(p.Units[i].In(text))
@@ -151,6 +160,9 @@ func (p *Page) arrange(text string) {
 		u := &p.Units[i]
 		s := u.In(text)
 		alone := (u.Start == 0 || text[u.Start-1] == '\n') && (u.End == len(text) || strings.HasPrefix(strings.TrimLeft(text[u.End:], " \t\r"), "\n"))
+		if alone && headings[bare(s)] {
+			u.Kind = Heading
+		}
 		if u.Kind == Prose && prose && alone && u.Words <= 10 && !closed(s) && !strings.ContainsAny(s, ":：,，") {
 			u.Kind = Heading
 		}
@@ -161,10 +173,16 @@ func (p *Page) arrange(text string) {
 		case Item:
 			u.Lead, row = lead, -1
 		case Row:
-			if row < 0 {
-				row = i
+			if i+1 < len(p.Units) && rule(p.Units[i+1].In(text)) {
+				row, u.Opens = i, true
 			} else {
 				u.Lead = row
+			}
+			if p.rows == nil {
+				p.rows = make([]float64, len(u.own))
+			}
+			for t, how := range u.own {
+				p.rows[t] = max(p.rows[t], how)
 			}
 		case Prose:
 			lead, row = -1, -1
@@ -186,6 +204,41 @@ func (p *Page) arrange(text string) {
 			}
 		}
 	}
+}
+
+// rule reports whether a line is the one between the head of a table and its
+// rows.
+func rule(s string) bool {
+	return strings.HasPrefix(s, "|") && strings.Contains(s, "--") && strings.Trim(s, "|-: \t\n") == ""
+}
+
+// bare is a line without the signs of a heading, spacing and case.
+func bare(line string) string {
+	return strings.ToLower(strings.Join(strings.Fields(strings.Trim(line, "#=* \t\n")), " "))
+}
+
+// Quoted returns the part of a unit to quote: without the sign of a list item
+// and the bars at the ends of a row.
+func (u *Unit) Quoted(text string) lang.Span {
+	s := u.In(text)
+	start, end := 0, len(s)
+	switch u.Kind {
+	case Item:
+		rest := strings.TrimLeftFunc(s, func(r rune) bool { return unicode.IsDigit(r) || strings.ContainsRune("-*+•–—●▪.)、 \t", r) })
+		// A number that the sentence itself begins with stays.
+		if first, size := utf8.DecodeRuneInString(s); strings.ContainsRune("-*+•–—●▪", first) {
+			rest = strings.TrimLeft(s[size:], " \t")
+		}
+		start = len(s) - len(rest)
+	case Row:
+		trimmed := strings.TrimLeft(s, "| \t")
+		start = len(s) - len(trimmed)
+		end = start + len(strings.TrimRight(trimmed, "| \t"))
+	}
+	if start >= end {
+		return u.Span
+	}
+	return lang.Span{Start: u.Start + start, End: u.Start + end}
 }
 
 // pieces cuts a long sentence where a clause, or at least a word, ends.
@@ -258,7 +311,7 @@ func kindOf(s string) Kind {
 		return Heading
 	case first == '|':
 		return Row
-	case 5*signs > runes || !strings.ContainsAny(s, " \t\n") && strings.Contains(s, "://"):
+	case 5*signs > runes || keyed(s) || !strings.ContainsAny(s, " \t\n") && strings.Contains(s, "://"):
 		return Debris
 	case strings.ContainsRune("-*+•–—●▪", first) && strings.HasPrefix(s[size:], " "):
 		return Item
@@ -266,6 +319,20 @@ func kindOf(s string) Kind {
 		return Item
 	}
 	return Prose
+}
+
+// keyed reports whether a text consists of keys and values, like data that was
+// made lines of, rather than of words.
+func keyed(s string) bool {
+	words, keys := 0, 0
+	for w := range strings.FieldsSeq(s) {
+		words++
+		inner := strings.Trim(w, ".,;:!?()\"'`")
+		if strings.ContainsAny(inner, "$[]{}=") || strings.Count(inner, ".") > 1 && strings.ContainsFunc(inner, unicode.IsLetter) {
+			keys++
+		}
+	}
+	return words > 3 && 4*keys > words
 }
 
 // numbered reports whether s begins like "3. " or "3) ".
