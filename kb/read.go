@@ -166,7 +166,7 @@ func (t *task) failed(reason reader.Reason, why string) outcome {
 }
 
 func (t *task) tooLarge(limit int64) outcome {
-	return t.failed(reader.TooLarge, fmt.Sprintf("%d bytes, more than the %d that are read", t.size, limit))
+	return t.failed(reader.TooLarge, fmt.Sprintf("it has %d MiB; files up to %d MiB are read", t.size>>20, limit>>20))
 }
 
 // plain is an error of a file without the file's name, which stands beside it.

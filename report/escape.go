@@ -21,13 +21,29 @@ func display(text string) []string {
 			joins = false
 			continue
 		case joins && !standsAlone(line):
-			out[len(out)-1] += " " + line
+			out[len(out)-1] += between(out[len(out)-1], line) + line
 		default:
 			out = append(out, line)
 		}
 		joins = !strings.HasPrefix(line, "|")
 	}
 	return out
+}
+
+// between is what joins two lines: nothing where one of a script without spaces
+// was wrapped.
+func between(before, after string) string {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	if spaceless(last) && spaceless(first) {
+		return ""
+	}
+	return " "
+}
+
+// spaceless reports Chinese and Japanese characters and their punctuation.
+func spaceless(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef
 }
 
 // standsAlone reports the lines of lists, tables, headings and quotations.

@@ -155,8 +155,8 @@ func (w *markdownWriter) sources() {
 		case w.only(s) != nil && web:
 			lines = append(lines, "  "+w.placed(s, w.only(s)))
 		case w.only(s) == nil:
-			for j := range s.Passages {
-				lines = append(lines, w.passage(s, &s.Passages[j])...)
+			for _, q := range w.places(s) {
+				lines = append(lines, w.passage(s, q)...)
 			}
 		}
 	}
@@ -184,6 +184,20 @@ func (w *markdownWriter) placed(s *Source, q *Quote) string {
 	}
 	if path := under(s, q.Passage); path != "" {
 		out += " · " + markdownLine(path)
+	}
+	return out
+}
+
+// places returns the passages of a source to list: where only their places are,
+// each place once.
+func (r *Report) places(s *Source) []*Quote {
+	var out []*Quote
+	for i := range s.Passages {
+		q := &s.Passages[i]
+		if n := len(out); n > 0 && r.Text == "" && r.placeOf(s, out[n-1]) == r.placeOf(s, q) && under(s, out[n-1].Passage) == under(s, q.Passage) {
+			continue
+		}
+		out = append(out, q)
 	}
 	return out
 }
