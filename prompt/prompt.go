@@ -41,6 +41,9 @@ type Decision[Out any] struct {
 	Why        string `json:"why,omitempty"`
 }
 
+// Overruled says whether the fallback decided although there is a model.
+func (d Decision[Out]) Overruled() bool { return d.Extractive && d.Why != ErrNoModel.Error() }
+
 // Options of one Do.
 type Options[Out any] struct {
 	// Model replaces the role's model.
@@ -50,8 +53,9 @@ type Options[Out any] struct {
 	StreamField string
 	Sink        func(text string)
 	Reset       func()
-	// Partial makes an Out of what there is when the run is told to finish
-	// while the model is at work; nil, or false, leaves it to the fallback.
+	// Partial makes an Out of what there is when the run is told to finish, or
+	// its time is up, while the model is at work; nil, or false, leaves it to
+	// the fallback.
 	Partial func() (Out, bool)
 }
 
@@ -82,7 +86,7 @@ func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models
 				return Decision[Out]{}, context.Cause(ctx)
 			}
 			if call.Err() != nil {
-				return t.breakOff(in, o)
+				return t.breakOff(in, o, context.Cause(call))
 			}
 			return t.fallBack(in, err)
 		}
@@ -106,14 +110,15 @@ func charge(s *run.Scope, role llm.RoleName, client llm.Client, model string, in
 	})
 }
 
-// breakOff decides when the run is told to finish while the model is at work.
-func (t *Task[In, Out]) breakOff(in In, o Options[Out]) (Decision[Out], error) {
+// breakOff decides when the run is told to finish, or its time is up, while the
+// model is at work.
+func (t *Task[In, Out]) breakOff(in In, o Options[Out], why error) (Decision[Out], error) {
 	if o.Partial != nil {
 		if value, ok := o.Partial(); ok {
-			return Decision[Out]{Value: value, Model: o.Model, Why: run.ErrFinish.Error()}, nil
+			return Decision[Out]{Value: value, Model: o.Model, Why: why.Error()}, nil
 		}
 	}
-	return t.fallBack(in, run.ErrFinish)
+	return t.fallBack(in, why)
 }
 
 func (t *Task[In, Out]) fallBack(in In, why error) (Decision[Out], error) {
