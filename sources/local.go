@@ -86,7 +86,7 @@ func (l *Local) prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, 
 		until, cancel := s.UntilFinish(ctx)
 		defer cancel()
 		done, err := l.Library.Sync(until, c.ID, kb.SyncOptions{Progress: func(at kb.Progress) {
-			_ = s.Emit(event.Progress{What: string(at.Phase), Done: int64(at.Done), Total: int64(at.Total), Note: show(at.Current, in.Base)})
+			_ = s.Emit(progress(at, in.Base)) // what passes by is not recorded
 		}})
 		switch {
 		case err == nil:
@@ -111,6 +111,19 @@ func (l *Local) prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, 
 		}
 		return p, nil
 	})
+}
+
+// progress is how far a sync is, as one piece of work with at most one more for
+// vectors: counting files is a part of reading them.
+func progress(at kb.Progress, base string) event.Progress {
+	p := event.Progress{What: string(kb.Reading), Done: int64(at.Done), Total: int64(at.Total), Note: show(at.Current, base)}
+	switch at.Phase {
+	case kb.Walking:
+		p.Done, p.Total = int64(at.Found), 0
+	case kb.Embedding:
+		p.What = string(kb.Embedding)
+	}
+	return p
 }
 
 // collection finds the collection of a place, or makes it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"dossier/cite"
 	"dossier/event"
@@ -77,10 +78,15 @@ func (g *gathering) worthReading() []*reading {
 // could be read.
 func (g *gathering) read(ctx context.Context) error {
 	readings := g.worthReading()
+	var done atomic.Int64
 	tasks := make([]*run.Task, len(readings))
 	for i, r := range readings {
 		tasks[i] = run.Go(ctx, g.scope, fmt.Sprintf("read-%d", i+1), func(ctx context.Context, s *run.Scope) error {
-			return g.readOne(ctx, s, r)
+			err := g.readOne(ctx, s, r)
+			if r.noted { // which takes time
+				_ = s.Emit(event.Progress{What: "notes", Done: done.Add(1), Total: int64(len(readings))})
+			}
+			return err
 		})
 	}
 	if err := run.All(ctx, tasks...); err != nil {

@@ -365,8 +365,7 @@ func (w *writing) deliver(r *report.Report, a mode.Answer) (mode.Answer, error) 
 	if err := r.Check(w.evidence.Snapshots); err != nil {
 		return mode.Answer{}, fmt.Errorf("a quote of the answer is not in its source: %w", err)
 	}
-	if r.Extractive {
-		c := r.Coverage.Claims
+	if c := r.Coverage.Claims; r.Extractive && c.Total > 0 {
 		if err := w.scope.Emit(event.Coverage{Of: "claims", Covered: c.Covered, Total: c.Total, Share: c.Of()}); err != nil {
 			return mode.Answer{}, err
 		}
