@@ -164,7 +164,7 @@ const CodeNoModel = "no_model_configured"
 func (noModel) Is(target error) bool { return target == llm.ErrNotConfigured }
 
 // Template is a prompt file: Go text templates named "system" and "user". Text
-// from outside goes through the function data.
+// from outside goes through the function data, or label where it is one line.
 type Template struct{ t *template.Template }
 
 // Parse reads a prompt file. It panics when the file is missing or wrong:
@@ -174,7 +174,7 @@ func Parse(files fs.FS, name string) *Template {
 	if err != nil {
 		panic(fmt.Sprintf("prompt: %v", err))
 	}
-	t := template.Must(template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"data": Data}).Parse(string(raw)))
+	t := template.Must(template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"data": Data, "label": Label}).Parse(string(raw)))
 	for _, part := range []string{"system", "user"} {
 		if t.Lookup(part) == nil {
 			panic(fmt.Sprintf("prompt: %s defines no %q", name, part))
@@ -190,6 +190,14 @@ var fences = regexp.MustCompile(`(?i)<(\s*/?\s*(?:answer|claim|document|found|ma
 // looks like one of them can't end its place. All else stays as it is, so that
 // what a model copies from it is found again.
 func Data(text string) string { return fences.ReplaceAllString(text, "‹$1") }
+
+// Label is text from outside as an attribute of such a tag, or beside it: one
+// line that can't end the attribute or the tag.
+func Label(text string) string {
+	return labels.Replace(strings.Join(strings.Fields(text), " "))
+}
+
+var labels = strings.NewReplacer(`"`, "”", "<", "‹", ">", "›")
 
 func (t *Template) render(in any) (system, user string, err error) {
 	var b bytes.Buffer
