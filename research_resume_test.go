@@ -61,10 +61,13 @@ func told(t *testing.T, e *Engine, id string) string {
 func TestResearchSurvivesAPowerCut(t *testing.T) {
 	dir := library(t)
 	answer := "The lighthouse was built in 1874 by Maria Lindqvist [1]. The moon is made of green cheese from Holland [1]."
-	srv := llmtest.Start(t, llmtest.Script{Rules: append(writer(answer),
+	script := llmtest.Script{Rules: append(writer(answer),
 		llmtest.Rule{Schema: "judgements", Reply: llmtest.JSON(map[string]any{"judgements": []any{map[string]any{"claim": 1, "verdict": "unsupported", "passage": 0}}})},
 		llmtest.Rule{Schema: "rewritten", Reply: llmtest.JSON(map[string]any{"answer": answer})},
-	)})
+	)}
+	// Calls that a cut broke off may arrive late: who goes on has a server of
+	// its own, at which they are not counted.
+	srv, later := llmtest.Start(t, script), llmtest.Start(t, script)
 	req := research("Who built the lighthouse of Cape Kestrel?", dir)
 	whole := engine(t, memory.New(memory.Options{}), connected(srv))
 	want := told(t, whole, follow(t, whole, req)[0].Run)
@@ -105,11 +108,11 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls := len(srv.Calls())
+		calls := len(later.Calls())
 		if err := disk.Evict(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		second := engine(t, disk, connected(srv))
+		second := engine(t, disk, connected(later))
 		if err := second.Resume(t.Context(), rec.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +124,7 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 		if got := told(t, second, rec.ID); got != want {
 			t.Fatalf("cut after %d commits, the run says\n%s\ninstead of\n%s", n, got, want)
 		}
-		again, due := callsBySchema(srv, calls), map[string]int{}
+		again, due := callsBySchema(later, calls), map[string]int{}
 		for schema, count := range inAll {
 			due[schema] = count
 		}
