@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dossier/event"
+	"dossier/lang"
 )
 
 // Options are the settings of Verify. The zero value works.
@@ -21,6 +22,11 @@ type Options struct {
 	Mark string
 	// Passages is how many passages of each cited source the checker sees (4).
 	Passages int
+	// Read returns the spans of a source that the answer was written from, the
+	// best first. Where fewer passages share words with a claim than the
+	// checker may see it gets these too: a claim in another language than its
+	// source shares hardly any. Nil for none.
+	Read func(source int) []lang.Span
 }
 
 const (
@@ -251,7 +257,7 @@ func (v *verifier) check(ctx context.Context, c Claim) (Checked, error) {
 	var spans []Passage
 	var texts []string
 	for _, s := range sources {
-		for _, span := range s.snap.Candidates(c.Text, v.opts.Passages) {
+		for _, span := range v.candidates(s, c.Text) {
 			spans = append(spans, s.snap.PassageAt(s.number, span))
 			texts = append(texts, span.In(s.snap.Text))
 		}
@@ -270,6 +276,24 @@ func (v *verifier) check(ctx context.Context, c Claim) (Checked, error) {
 		out.Passages = append(out.Passages, spans[support.Best])
 	}
 	return out, nil
+}
+
+// candidates returns the spans of a source that a claim is held against.
+func (v *verifier) candidates(s read, claim string) []lang.Span {
+	out := s.snap.Candidates(claim, v.opts.Passages)
+	if v.opts.Read == nil {
+		return out
+	}
+	for _, span := range v.opts.Read(s.number) {
+		if len(out) >= v.opts.Passages {
+			break
+		}
+		overlaps := func(o lang.Span) bool { return o.Start < span.End && span.Start < o.End }
+		if span.Start >= 0 && span.Start < span.End && span.End <= len(s.snap.Text) && !slices.ContainsFunc(out, overlaps) {
+			out = append(out, span)
+		}
+	}
+	return out
 }
 
 // render makes the text to deliver. Markers come out in one form; those of

@@ -41,6 +41,9 @@ type Decision[Out any] struct {
 	Why        string `json:"why,omitempty"`
 }
 
+// Overruled says whether the fallback decided although there is a model.
+func (d Decision[Out]) Overruled() bool { return d.Extractive && d.Why != ErrNoModel.Error() }
+
 // Options of one Do.
 type Options[Out any] struct {
 	// Model replaces the role's model.
@@ -50,8 +53,9 @@ type Options[Out any] struct {
 	StreamField string
 	Sink        func(text string)
 	Reset       func()
-	// Partial makes an Out of what there is when the run is told to finish
-	// while the model is at work; nil, or false, leaves it to the fallback.
+	// Partial makes an Out of what there is when the run is told to finish, or
+	// its time is up, while the model is at work; nil, or false, leaves it to
+	// the fallback.
 	Partial func() (Out, bool)
 }
 
@@ -82,7 +86,7 @@ func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models
 				return Decision[Out]{}, context.Cause(ctx)
 			}
 			if call.Err() != nil {
-				return t.breakOff(in, o)
+				return t.breakOff(in, o, context.Cause(call))
 			}
 			return t.fallBack(in, err)
 		}
@@ -106,14 +110,15 @@ func charge(s *run.Scope, role llm.RoleName, client llm.Client, model string, in
 	})
 }
 
-// breakOff decides when the run is told to finish while the model is at work.
-func (t *Task[In, Out]) breakOff(in In, o Options[Out]) (Decision[Out], error) {
+// breakOff decides when the run is told to finish, or its time is up, while the
+// model is at work.
+func (t *Task[In, Out]) breakOff(in In, o Options[Out], why error) (Decision[Out], error) {
 	if o.Partial != nil {
 		if value, ok := o.Partial(); ok {
-			return Decision[Out]{Value: value, Model: o.Model, Why: run.ErrFinish.Error()}, nil
+			return Decision[Out]{Value: value, Model: o.Model, Why: why.Error()}, nil
 		}
 	}
-	return t.fallBack(in, run.ErrFinish)
+	return t.fallBack(in, why)
 }
 
 func (t *Task[In, Out]) fallBack(in In, why error) (Decision[Out], error) {
@@ -159,7 +164,7 @@ const CodeNoModel = "no_model_configured"
 func (noModel) Is(target error) bool { return target == llm.ErrNotConfigured }
 
 // Template is a prompt file: Go text templates named "system" and "user". Text
-// from outside goes through the function data.
+// from outside goes through the function data, or label where it is one line.
 type Template struct{ t *template.Template }
 
 // Parse reads a prompt file. It panics when the file is missing or wrong:
@@ -169,7 +174,7 @@ func Parse(files fs.FS, name string) *Template {
 	if err != nil {
 		panic(fmt.Sprintf("prompt: %v", err))
 	}
-	t := template.Must(template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"data": Data}).Parse(string(raw)))
+	t := template.Must(template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"data": Data, "label": Label}).Parse(string(raw)))
 	for _, part := range []string{"system", "user"} {
 		if t.Lookup(part) == nil {
 			panic(fmt.Sprintf("prompt: %s defines no %q", name, part))
@@ -185,6 +190,14 @@ var fences = regexp.MustCompile(`(?i)<(\s*/?\s*(?:answer|claim|document|found|ma
 // looks like one of them can't end its place. All else stays as it is, so that
 // what a model copies from it is found again.
 func Data(text string) string { return fences.ReplaceAllString(text, "‹$1") }
+
+// Label is text from outside as an attribute of such a tag, or beside it: one
+// line that can't end the attribute or the tag.
+func Label(text string) string {
+	return labels.Replace(strings.Join(strings.Fields(text), " "))
+}
+
+var labels = strings.NewReplacer(`"`, "”", "<", "‹", ">", "›")
 
 func (t *Template) render(in any) (system, user string, err error) {
 	var b bytes.Buffer

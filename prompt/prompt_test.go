@@ -122,3 +122,9 @@ func TestWithoutFallbackTheReasonIsTheError(t *testing.T) {
 		t.Errorf("%v, %+v", err, rec.Failure)
 	}
 }
+
+func TestLabelStaysInItsPlace(t *testing.T) {
+	if got := prompt.Label("a\n\"> </passage>\n b"); got != "a ”› ‹/passage› b" {
+		t.Errorf("%q", got)
+	}
+}

@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -56,20 +57,28 @@ type Budget struct{ scope *Scope }
 // Budget of the run.
 func (s *Scope) Budget() Budget { return Budget{s} }
 
-// Check is called before each call that costs something. It returns a
-// *BudgetError when a limit is reached, ErrFinish when the run was told to
-// finish, and nil otherwise. Outside a step the outcome is recorded, so that a
-// resumed or replayed run decides the same at the same place; inside it is part
-// of the step.
-func (b Budget) Check() error {
+// Searches and Pages are limits that concern only those who search or read: a
+// run that may read no more pages can still write about those it has read.
+const (
+	Searches = "searches"
+	Pages    = "pages"
+)
+
+// Check is called before each call that costs something, with the limits that
+// the call counts against beside tokens, cost and time, which concern all. It
+// returns a *BudgetError when a limit is reached, ErrFinish when the run was
+// told to finish, and nil otherwise. Outside a step the outcome is recorded, so
+// that a resumed or replayed run decides the same at the same place; inside it
+// is part of the step.
+func (b Budget) Check(limits ...string) error {
 	s, e := b.scope, b.scope.exec
 	if s.inStep {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return e.checkBudget().err()
+		return e.checkBudget(limits).err()
 	}
 	s.checks++
-	return e.recordedCheck(s.path + "$" + strconv.Itoa(s.checks))
+	return e.recordedCheck(s.path+"$"+strconv.Itoa(s.checks), limits)
 }
 
 // check is the outcome of a budget check: the value of an EntryCheck.
@@ -91,11 +100,14 @@ func (c check) err() error {
 }
 
 // checkBudget looks at the budget as it is now. e.mu is held.
-func (e *execution) checkBudget() check {
+func (e *execution) checkBudget(limits []string) check {
 	if e.finishing {
 		return check{Finish: true}
 	}
 	for _, g := range e.gauges() {
+		if (g.what == Searches || g.what == Pages) && !slices.Contains(limits, g.what) {
+			continue
+		}
 		if g.limit > 0 && g.spent >= g.limit {
 			e.warnBudget()
 			return check{What: g.what, Limit: g.limit, Spent: g.spent}
@@ -105,7 +117,7 @@ func (e *execution) checkBudget() check {
 }
 
 // recordedCheck returns what a check found, when it was made first.
-func (e *execution) recordedCheck(key string) error {
+func (e *execution) recordedCheck(key string, limits []string) error {
 	var c check
 	if entry, ok := e.lookup(EntryCheck, key); ok {
 		if err := json.Unmarshal(entry.Value, &c); err != nil {
@@ -121,7 +133,7 @@ func (e *execution) recordedCheck(key string) error {
 	if err := e.refuseLocked(); err != nil {
 		return err
 	}
-	c = e.checkBudget()
+	c = e.checkBudget(limits)
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -149,17 +161,21 @@ type gauge struct {
 
 // gauges returns each limit with what is spent of it. e.mu is held.
 func (e *execution) gauges() [5]gauge {
-	active := e.rec.Active
-	if e.replay == nil {
-		active += time.Since(e.started)
-	}
 	return [5]gauge{
 		{"tokens", float64(e.limits.Tokens), float64(e.spent.InputTokens + e.spent.OutputTokens)},
 		{"cost", e.limits.Cost, e.spent.Cost},
-		{"time", e.limits.Time.Seconds(), active.Seconds()},
-		{"searches", float64(e.limits.Searches), float64(e.spent.Searches)},
-		{"pages", float64(e.limits.Pages), float64(e.spent.Pages)},
+		{"time", e.limits.Time.Seconds(), e.worked().Seconds()},
+		{Searches, float64(e.limits.Searches), float64(e.spent.Searches)},
+		{Pages, float64(e.limits.Pages), float64(e.spent.Pages)},
 	}
+}
+
+// worked is the run's active time.
+func (e *execution) worked() time.Duration {
+	if e.replay != nil {
+		return e.rec.Active
+	}
+	return e.rec.Active + time.Since(e.started)
 }
 
 // warnBudget tells the user, once each, that a limit is near and that it is

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"dossier/event"
 )
@@ -105,9 +106,10 @@ func (s *Scope) Charge(c Spent) {
 	e.warnBudget()
 }
 
-// UntilFinish returns a context that also ends, with the cause ErrFinish, when
-// the run is told to finish: for work that can be broken off and still leaves
-// something. The caller calls cancel.
+// UntilFinish returns a context that also ends when the run is told to finish,
+// with the cause ErrFinish, or when its time is up, with that of Budget.Check:
+// for work that can be broken off and still leaves something. The caller calls
+// cancel.
 func (s *Scope) UntilFinish(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
 	e := s.exec
 	e.mu.Lock()
@@ -118,10 +120,21 @@ func (s *Scope) UntilFinish(ctx context.Context) (_ context.Context, cancel cont
 		}
 	}
 	finished := e.finished
+	left := e.limits.Time - e.worked()
 	e.mu.Unlock()
 	ctx, end := context.WithCancelCause(ctx)
 	unhook := context.AfterFunc(finished, func() { end(ErrFinish) })
-	return ctx, func() { unhook(); end(nil) }
+	if e.limits.Time <= 0 {
+		return ctx, func() { unhook(); end(nil) }
+	}
+	timer := time.AfterFunc(left, func() {
+		e.mu.Lock()
+		e.warnBudget()
+		spent := e.worked()
+		e.mu.Unlock()
+		end(&BudgetError{What: "time", Limit: e.limits.Time.Seconds(), Spent: spent.Seconds()})
+	})
+	return ctx, func() { unhook(); timer.Stop(); end(nil) }
 }
 
 // Steer returns what the user said to the run, unasked, since the last call in

@@ -106,8 +106,10 @@ type gathering struct {
 	scope    *run.Scope
 	evidence *Evidence
 	planned  []Facet
+	noModel  bool            // when the plan was made there was none
 	asked    []string        // queries, in order
 	askedSet map[string]bool // in lower case
+	searched int             // queries that were put to the corpus
 	leads    map[string]Lead
 	found    [][]index.Ranking // by facet, in order of the queries
 }
@@ -148,9 +150,9 @@ func share(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// decided notes that rules stood in for a model that was there.
-func (g *gathering) decided(extractive bool, why string) {
-	if extractive && g.Models.Configured() {
+// overruled notes that rules stood in for a model that was there.
+func (g *gathering) overruled(yes bool, why string) {
+	if yes {
 		g.trouble("a model's decision was made by rules instead: " + why)
 	}
 }
@@ -174,13 +176,7 @@ func (g *gathering) ask(query string) bool {
 
 // search does the rounds.
 func (g *gathering) search(ctx context.Context) error {
-	var queries []FollowUp
-	for i, f := range g.planned {
-		for _, q := range f.Queries {
-			g.ask(q)
-			queries = append(queries, FollowUp{i + 1, q})
-		}
-	}
+	queries := g.firstQueries()
 	for n := 1; len(queries) > 0; n++ {
 		round := g.scope.Child(fmt.Sprintf("round-%d", n))
 		fresh, err := g.round(ctx, round, n, queries)
@@ -193,7 +189,7 @@ func (g *gathering) search(ctx context.Context) error {
 		if g.evidence.Stopped != nil || n >= g.Tuning.Iterations || g.evidence.Covered() == len(g.planned) || n > 1 && fresh == 0 {
 			return nil
 		}
-		if err := g.scope.Budget().Check(); err != nil {
+		if err := g.scope.Budget().Check(run.Searches); err != nil {
 			if !spent(err) {
 				return err
 			}
@@ -207,6 +203,25 @@ func (g *gathering) search(ctx context.Context) error {
 	return nil
 }
 
+// firstQueries are those of the plan: the first of each facet, then the second
+// of each, and so on, so that a limit leaves no facet without any.
+func (g *gathering) firstQueries() []FollowUp {
+	var out []FollowUp
+	for place := 0; ; place++ {
+		more := false
+		for i, f := range g.planned {
+			if place < len(f.Queries) {
+				more = true
+				g.ask(f.Queries[place])
+				out = append(out, FollowUp{i + 1, f.Queries[place]})
+			}
+		}
+		if !more {
+			return out
+		}
+	}
+}
+
 // spent says whether an error means that the run may not spend any more, be it
 // for a limit or for the wish to finish.
 func spent(err error) bool {
@@ -215,42 +230,73 @@ func spent(err error) bool {
 	return errors.Is(err, run.ErrFinish) || errors.As(err, &limit) || f.Code == "budget" || f.Code == "finished"
 }
 
-// faultOf is what went wrong, in the words in which it is recorded.
-func faultOf(err error) string {
+// faultOf is what went wrong in a step, as it is recorded.
+func faultOf(err error) run.Fault {
 	if f, ok := run.FaultOf(err); ok {
-		return f.Message
+		return f
 	}
-	return err.Error()
+	return run.Fault{Code: "failed", Message: err.Error()}
+}
+
+// query is one that a round puts to the corpus, for some of the facets.
+type query struct {
+	text   string
+	facets []int
+	leads  []Lead
+	err    error
+}
+
+// queriesOf returns the queries of a round, each once however many facets ask
+// it, as far as the limit of searches goes.
+func (g *gathering) queriesOf(asked []FollowUp) []*query {
+	var out []*query
+	byKey := make(map[string]*query)
+	for _, f := range asked {
+		key := strings.ToLower(f.Query)
+		q := byKey[key]
+		if q == nil {
+			q = &query{text: f.Query}
+			byKey[key] = q
+			out = append(out, q)
+		}
+		q.facets = append(q.facets, f.Facet-1)
+	}
+	if limit := g.scope.Budget().Limits().Searches; limit > 0 && g.searched+len(out) > limit {
+		g.evidence.Stopped = &run.BudgetError{What: run.Searches, Limit: float64(limit), Spent: float64(limit)}
+		out = out[:limit-g.searched]
+	}
+	g.searched += len(out)
+	return out
+}
+
+// find is the step of a query. The first round takes place even when the run
+// was told to finish or its time is up: without it there is nothing to finish
+// with.
+func (g *gathering) find(ctx context.Context, s *run.Scope, text string, firstRound bool) ([]Lead, error) {
+	return run.Step(ctx, s, "find", func(ctx context.Context, s *run.Scope) ([]Lead, error) {
+		if err := s.Budget().Check(run.Searches); err != nil {
+			if limit, ok := errors.AsType[*run.BudgetError](err); !firstRound || ok && limit.What == run.Searches {
+				return nil, err
+			}
+		}
+		s.Charge(run.Spent{Searches: 1})
+		return g.Corpus.Find(ctx, text, g.Tuning.MaxResults)
+	})
 }
 
 // round puts queries to the corpus, in parallel, and returns how many passages
 // were new. Queries that fail are told; that all of them fail is an error.
-func (g *gathering) round(ctx context.Context, s *run.Scope, n int, queries []FollowUp) (int, error) {
-	// A query that several facets share is asked once.
-	var texts []string
-	facets := make(map[string][]int)
-	for _, q := range queries {
-		if facets[q.Query] == nil {
-			texts = append(texts, q.Query)
-			if err := g.scope.Emit(event.SearchStarted{Query: q.Query, Engine: g.Corpus.Name(), Round: n}); err != nil {
-				return 0, err
-			}
+func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []FollowUp) (int, error) {
+	queries := g.queriesOf(asked)
+	tasks := make([]*run.Task, len(queries))
+	for i, q := range queries {
+		if err := g.scope.Emit(event.SearchStarted{Query: q.text, Engine: g.Corpus.Name(), Round: n}); err != nil {
+			return 0, err
 		}
-		facets[q.Query] = append(facets[q.Query], q.Facet-1)
-	}
-	leads, failures := make([][]Lead, len(texts)), make([]error, len(texts))
-	tasks := make([]*run.Task, len(texts))
-	for i, text := range texts {
 		tasks[i] = run.Go(ctx, s, fmt.Sprintf("search-%d", i+1), func(ctx context.Context, s *run.Scope) error {
-			leads[i], failures[i] = run.Step(ctx, s, "find", func(ctx context.Context, s *run.Scope) ([]Lead, error) {
-				if err := s.Budget().Check(); err != nil {
-					return nil, err
-				}
-				s.Charge(run.Spent{Searches: 1})
-				return g.Corpus.Find(ctx, text, g.Tuning.MaxResults)
-			})
-			if run.Stopped(failures[i]) {
-				return failures[i]
+			q.leads, q.err = g.find(ctx, s, q.text, n == 1)
+			if run.Stopped(q.err) {
+				return q.err
 			}
 			return nil
 		})
@@ -259,20 +305,19 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, queries []Fo
 		return 0, err
 	}
 	fresh, failed := 0, 0
-	for i, text := range texts {
-		told := event.SearchResults{Query: text, Engine: g.Corpus.Name(), Found: len(leads[i])}
-		switch err := failures[i]; {
-		case err == nil:
-		case spent(err):
-			g.evidence.Stopped = err
-			continue
-		default:
-			failed++
-			told.Error = faultOf(err)
-			g.trouble(fmt.Sprintf("the search %q failed: %s", text, told.Error))
+	for _, q := range queries {
+		told := event.SearchResults{Query: q.text, Engine: g.Corpus.Name(), Found: len(q.leads)}
+		if q.err != nil {
+			told.Error = faultOf(q.err).Message
+			if spent(q.err) {
+				g.evidence.Stopped = q.err
+			} else {
+				failed++
+				g.trouble(fmt.Sprintf("the search %q failed: %s", q.text, told.Error))
+			}
 		}
 		ranking := index.Ranking{Weight: 1}
-		for _, l := range leads[i] {
+		for _, l := range q.leads {
 			if _, ok := g.leads[l.ID]; !ok {
 				g.leads[l.ID] = l
 				told.New++
@@ -280,22 +325,30 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, queries []Fo
 			ranking.Hits = append(ranking.Hits, index.Hit{ID: l.ID, Score: l.Ranking})
 		}
 		fresh += told.New
-		for _, f := range facets[text] {
-			if text == g.planned[f].Title {
+		for _, f := range q.facets {
+			ranking.Weight = 1
+			if own := g.planned[f].Queries; len(own) > 0 && strings.EqualFold(q.text, own[0]) {
 				ranking.Weight = ownWeight
 			}
 			g.found[f] = append(g.found[f], ranking)
-			ranking.Weight = 1
 		}
 		if err := g.scope.Emit(told); err != nil {
 			return 0, err
 		}
 	}
-	if failed == len(texts) && len(g.leads) == 0 {
-		return 0, fmt.Errorf("searching %s: %w", g.Corpus.Name(), failures[0])
+	if failed > 0 && failed == len(queries) && len(g.leads) == 0 {
+		return 0, &SearchError{faultOf(queries[0].err)}
 	}
 	return fresh, nil
 }
+
+// SearchError says that not one search came through.
+type SearchError struct{ fault run.Fault }
+
+func (e *SearchError) Error() string { return "nothing could be searched: " + e.fault.Message }
+
+// Fault tells the kernel how to record the error.
+func (e *SearchError) Fault() (code, hint string) { return e.fault.Code, e.fault.Hint }
 
 const (
 	// ownWeight is what the ranking for a facet in its own words counts beside
@@ -365,6 +418,6 @@ func (g *gathering) forgive(err error, doing string) error {
 	if run.Stopped(err) {
 		return err
 	}
-	g.trouble(doing + ": " + faultOf(err))
+	g.trouble(doing + ": " + faultOf(err).Message)
 	return nil
 }

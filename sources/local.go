@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"dossier/cite"
 	"dossier/event"
@@ -48,7 +50,7 @@ type Prepared struct {
 	// Failures are the first of the files that could not be read.
 	Failures []FailedFile `json:"failures,omitempty"`
 	Warnings []string     `json:"warnings,omitempty"`
-	// Partial says that the run was told to finish before all files were read.
+	// Partial says that the run had to finish before all files were read.
 	Partial bool `json:"partial,omitempty"`
 }
 
@@ -64,6 +66,14 @@ const failuresTold = 50
 // Prepare brings a place's documents up to date as a step of the run, telling
 // how far it is. A place without paths is a collection as it stands.
 func (l *Local) Prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, error) {
+	p, err := l.prepare(ctx, s, in)
+	if f, ok := run.FaultOf(err); ok && f.Code == placeFault {
+		err = &PlaceError{f.Message, f.Hint} // whoever asked is told, not where in the run it was
+	}
+	return p, err
+}
+
+func (l *Local) prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, error) {
 	return run.Step(ctx, s, "prepare", func(ctx context.Context, s *run.Scope) (Prepared, error) {
 		c, err := l.collection(ctx, in)
 		if err != nil {
@@ -76,13 +86,13 @@ func (l *Local) Prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, 
 		until, cancel := s.UntilFinish(ctx)
 		defer cancel()
 		done, err := l.Library.Sync(until, c.ID, kb.SyncOptions{Progress: func(at kb.Progress) {
-			_ = s.Emit(event.Progress{What: string(at.Phase), Done: int64(at.Done), Total: int64(at.Total), Note: show(at.Current, in.Base)})
+			_ = s.Emit(progress(at, in.Base)) // what passes by is not recorded
 		}})
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
 			return p, context.Cause(ctx)
-		case errors.Is(context.Cause(until), run.ErrFinish):
+		case until.Err() != nil: // the run is to finish, or its time is up
 			p.Partial = true
 		default:
 			return p, err
@@ -103,8 +113,29 @@ func (l *Local) Prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, 
 	})
 }
 
+// progress is how far a sync is, as one piece of work with at most one more for
+// vectors: counting files is a part of reading them.
+func progress(at kb.Progress, base string) event.Progress {
+	p := event.Progress{What: string(kb.Reading), Done: int64(at.Done), Total: int64(at.Total), Note: show(at.Current, base)}
+	switch at.Phase {
+	case kb.Walking:
+		p.Done, p.Total = int64(at.Found), 0
+	case kb.Embedding:
+		p.What = string(kb.Embedding)
+	}
+	return p
+}
+
 // collection finds the collection of a place, or makes it.
 func (l *Local) collection(ctx context.Context, in Place) (kb.Collection, error) {
+	c, err := l.find(ctx, in)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, &PlaceError{Message: err.Error(), Hint: "give a folder or file that exists"}
+	}
+	return c, err
+}
+
+func (l *Local) find(ctx context.Context, in Place) (kb.Collection, error) {
 	if in.Collection == "" && len(in.Paths) == 0 {
 		var err error
 		if in.Collection, err = l.Active(ctx); err != nil {
@@ -136,7 +167,9 @@ type PlaceError struct{ Message, Hint string }
 func (e *PlaceError) Error() string { return e.Message }
 
 // Fault tells the kernel how to record the error.
-func (e *PlaceError) Fault() (code, hint string) { return "usage", e.Hint }
+func (e *PlaceError) Fault() (code, hint string) { return placeFault, e.Hint }
+
+const placeFault = "usage"
 
 // Notes are what a reader should know about the collection.
 func (p Prepared) Notes(code lang.Code) []string {
@@ -178,13 +211,16 @@ func (c *localCorpus) Name() string { return "local" }
 // Find implements Corpus.
 func (c *localCorpus) Find(ctx context.Context, query string, limit int) ([]Lead, error) {
 	found, err := c.library.Search(ctx, c.at.Collection, kb.Query{Text: query, Limit: limit})
+	if errors.Is(err, kb.ErrNoCollection) {
+		return nil, &removedError{c.at.Name}
+	}
 	if err != nil {
 		return nil, err
 	}
 	leads := make([]Lead, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		leads = append(leads, Lead{
-			ID: h.ID, Ref: strconv.FormatInt(h.Document, 10), Kind: cite.File, URI: strings.ToValidUTF8(h.Path, "\uFFFD"),
+			ID: h.ID, Ref: strconv.FormatInt(h.Document, 10), Kind: cite.File, URI: address(h.Path),
 			Title: h.Title, Author: h.Author, Date: h.Date, Lang: h.Lang, Text: h.Text, Ranking: h.Score,
 			Spot: Spot{Start: h.Start, End: h.End, Headings: h.Headings, Page: h.Page},
 		})
@@ -214,6 +250,37 @@ func (c *localCorpus) Weights(ctx context.Context) (Weights, error) {
 	return c.library.Weights(ctx, c.at.Collection)
 }
 
+// removedError says that a collection went away under a run.
+type removedError struct{ name string }
+
+func (e *removedError) Error() string {
+	return fmt.Sprintf("the collection %q was removed meanwhile", e.name)
+}
+
+// Fault tells the kernel how to record the error.
+func (e *removedError) Fault() (code, hint string) {
+	return "no_collection", "ask again: a folder that is named with --in is read anew"
+}
+
+// address is a path as a source is known by it. It has to be UTF-8 and to tell
+// files apart whose names are not: their bytes are written as in an address.
+func address(path string) string {
+	if utf8.ValidString(path) {
+		return path
+	}
+	var b strings.Builder
+	for len(path) > 0 {
+		r, n := utf8.DecodeRuneInString(path)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, "%%%02X", path[0])
+		} else {
+			b.WriteString(path[:n])
+		}
+		path = path[n:]
+	}
+	return b.String()
+}
+
 // show is a path as a person at base would write it, safe to print.
 func show(path, base string) string {
 	if base != "" && path != "" {
@@ -221,5 +288,5 @@ func show(path, base string) string {
 			path = rel
 		}
 	}
-	return strings.ToValidUTF8(path, "\uFFFD")
+	return address(path)
 }

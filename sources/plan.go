@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dossier/cite"
@@ -77,13 +78,14 @@ func planByRules(question string, queries int) Plan {
 // plan decides what to look for and tells it.
 func (g *gathering) plan(ctx context.Context) error {
 	made, err := plan.Do(ctx, g.scope, g.Models, planInput{
-		Question: g.Question, History: g.History, Where: g.Where, Date: g.scope.Record().Created.Format("2006-01-02"),
+		Question: g.Question, History: shortened(g.History), Where: g.Where, Date: g.scope.Record().Created.Format("2006-01-02"),
 		Queries: g.Tuning.Queries, MostFacets: mostFacets,
 	}, prompt.Options[Plan]{Model: g.Model})
 	if err != nil {
 		return err
 	}
-	g.decided(made.Extractive, made.Why)
+	g.noModel = made.Extractive && !made.Overruled()
+	g.overruled(made.Overruled(), made.Why)
 	p := made.Value
 	p.Facets = first(p.Facets, mostFacets)
 	if strings.TrimSpace(p.Question) == "" {
@@ -96,8 +98,13 @@ func (g *gathering) plan(ctx context.Context) error {
 		if len(p.Facets) == 1 && !made.Extractive {
 			own = append(own, p.Question)
 		}
-		for _, q := range first(f.Queries, g.Tuning.Queries) {
-			own = append(own, searchable(q))
+		own = append(own, first(f.Queries, g.Tuning.Queries)...)
+		for j, q := range own {
+			if made.Extractive { // the user's own words
+				own[j] = cut(q, longestQuestion)
+			} else {
+				own[j] = searchable(q)
+			}
 		}
 		p.Facets[i].Queries = distinct(own)
 		g.evidence.Facets = append(g.evidence.Facets, FacetEvidence{Title: f.Title})
@@ -185,7 +192,7 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 	if err != nil {
 		return nil, err
 	}
-	g.decided(made.Extractive, made.Why)
+	g.overruled(made.Overruled(), made.Why)
 	var fresh []FollowUp
 	perFacet := make(map[int]int)
 	for _, f := range made.Value.Queries {
@@ -203,15 +210,37 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 // a query is. A model that has read a page may have been told to put into it
 // what the page wants.
 func searchable(query string) string {
-	const most = 200
-	query = strings.Join(strings.Fields(cite.Sanitize(query)), " ")
-	if runes := []rune(query); len(runes) > most {
-		query = string(runes[:most])
-		if cut := strings.LastIndexByte(query, ' '); cut > 0 {
-			query = query[:cut]
+	return cut(cite.Sanitize(query), longestQuery)
+}
+
+const (
+	longestQuery    = 200  // characters, of a query that a model wrote
+	longestQuestion = 2000 // of a question that is searched for as it is
+	longestTurn     = 1500 // of an earlier message that a plan is made with
+)
+
+// cut is a text in one line of at most so many characters, ended between words.
+func cut(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most])
+		if at := strings.LastIndexByte(text, ' '); at > 0 {
+			text = text[:at]
 		}
 	}
-	return query
+	return text
+}
+
+// shortened are the messages of a conversation as far as a plan needs them: an
+// earlier answer is a whole report, and begins with what it says.
+func shortened(history []llm.Message) []llm.Message {
+	out := slices.Clone(history)
+	for i := range out {
+		if runes := []rune(out[i].Content); len(runes) > longestTurn {
+			out[i].Content = string(runes[:longestTurn-1]) + "…"
+		}
+	}
+	return out
 }
 
 // first returns up to n elements.

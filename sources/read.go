@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"dossier/cite"
 	"dossier/event"
@@ -77,10 +78,15 @@ func (g *gathering) worthReading() []*reading {
 // could be read.
 func (g *gathering) read(ctx context.Context) error {
 	readings := g.worthReading()
+	var done atomic.Int64
 	tasks := make([]*run.Task, len(readings))
 	for i, r := range readings {
 		tasks[i] = run.Go(ctx, g.scope, fmt.Sprintf("read-%d", i+1), func(ctx context.Context, s *run.Scope) error {
-			return g.readOne(ctx, s, r)
+			err := g.readOne(ctx, s, r)
+			if r.noted { // which takes time
+				_ = s.Emit(event.Progress{What: "notes", Done: done.Add(1), Total: int64(len(readings))})
+			}
+			return err
 		})
 	}
 	if err := run.All(ctx, tasks...); err != nil {
@@ -135,6 +141,11 @@ func (g *gathering) enter(ctx context.Context, r *reading) error {
 	if err != nil {
 		return err
 	}
+	if known, ok := e.Ledger.Lookup(r.lead.URI); ok && known.Snapshot != snap.Hash {
+		// Two texts under one address: what was read first is what is cited.
+		g.trouble(fmt.Sprintf("%s was read twice and had changed in between", r.lead.URI))
+		return nil
+	}
 	src := e.Ledger.Add(cite.Source{
 		URI: r.lead.URI, Kind: r.lead.Kind, Title: firstOf(r.got.Title, r.lead.Title), Author: firstOf(r.got.Author, r.lead.Author),
 		Date: firstOf(r.got.Date, r.lead.Date), Site: firstOf(r.got.Site, r.lead.Site), Lang: r.got.Lang,
@@ -158,7 +169,7 @@ func (g *gathering) enter(ctx context.Context, r *reading) error {
 	}
 	n := r.note.Value
 	n.Source = src.Number
-	g.decided(r.note.Extractive, r.note.Why)
+	g.overruled(r.note.Overruled(), r.note.Why)
 	if !n.Relevant || n.Summary == "" {
 		return nil
 	}
@@ -237,7 +248,7 @@ const noteTokens = 6000
 // takeNote has a model say what a document has about the question. Quotes that
 // don't stand in it are dropped.
 func (g *gathering) takeNote(ctx context.Context, s *run.Scope, r *reading) error {
-	if !g.Models.Configured() {
+	if g.noModel {
 		return nil
 	}
 	// The snapshot is made here a second time: readings go on in parallel, and

@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dossier/cite"
@@ -118,6 +119,9 @@ func (e *Evidence) Verify(ctx context.Context, s *run.Scope, w Writing) (*cite.R
 	if err != nil {
 		return nil, err
 	}
+	if mended.Extractive && !w.Drop {
+		return first, nil // nobody mended it: what fails is marked already
+	}
 	return e.check(ctx, s.Child("recheck"), w, mended.Value.Answer, cite.Options{Drop: w.Drop})
 }
 
@@ -137,6 +141,7 @@ func why(c cite.Checked) string {
 // check verifies a text by words, then asks the model about the claims that
 // fail, and verifies again with what it said.
 func (e *Evidence) check(ctx context.Context, s *run.Scope, w Writing, text string, o cite.Options) (*cite.Result, error) {
+	o.Read = e.spans
 	record := &recorder{}
 	lexical, err := run.Step(ctx, s, "words", func(ctx context.Context, _ *run.Scope) (lexicalCheck, error) {
 		r, err := cite.Verify(ctx, text, e.Ledger, e.Snapshots, record, o)
@@ -161,7 +166,7 @@ func (e *Evidence) check(ctx context.Context, s *run.Scope, w Writing, text stri
 		}
 		in.Claims = append(in.Claims, claim)
 	}
-	if len(in.Claims) == 0 || !w.Models.Configured() {
+	if len(in.Claims) == 0 {
 		return lexical.Result, nil
 	}
 	made, err := judge.Do(ctx, s, w.Models, in, prompt.Options[judgements]{Model: w.Model})
@@ -180,6 +185,26 @@ func (e *Evidence) check(ctx context.Context, s *run.Scope, w Writing, text stri
 	return run.Step(ctx, s, "verdict", func(ctx context.Context, _ *run.Scope) (*cite.Result, error) {
 		return cite.Verify(ctx, text, e.Ledger, e.Snapshots, &informed{judged}, o)
 	})
+}
+
+// spans are the passages of a source that were read for the question: those of
+// the facets first, the best before the others.
+func (e *Evidence) spans(source int) []lang.Span {
+	var out []lang.Span
+	add := func(p Passage) {
+		if span := (lang.Span{Start: p.Start, End: p.End}); p.Source == source && !slices.Contains(out, span) {
+			out = append(out, span)
+		}
+	}
+	for _, f := range e.Facets {
+		for _, n := range f.Passages {
+			add(e.Passages[n])
+		}
+	}
+	for _, p := range e.Passages {
+		add(p)
+	}
+	return out
 }
 
 // lexicalCheck is what the step of a check by words records.

@@ -256,3 +256,18 @@ func TestSourceName(t *testing.T) {
 		}
 	}
 }
+
+// What was done before the plan is not shown beside it, and a source without a
+// name leaves no dangling sign.
+func TestFactsForgetWhatIsDone(t *testing.T) {
+	f := facts{lang: lang.English}
+	for _, d := range []event.Data{
+		event.Progress{What: "reading", Total: 9, Note: "a.md"}, event.PlanUpdated{Steps: []event.PlanStep{{Title: "why"}}},
+		event.SourceFound{Number: 1},
+	} {
+		f.observe(d)
+	}
+	if got := strings.Join(f.lines(60), "\n"); got != "  ○ why\n  1 source" {
+		t.Errorf("%q", got)
+	}
+}

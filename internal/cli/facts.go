@@ -35,7 +35,7 @@ type facts struct {
 func (f *facts) observe(d event.Data) bool {
 	switch d := d.(type) {
 	case event.PlanUpdated:
-		f.plan = d.Steps
+		f.plan, f.works = d.Steps, nil // what came before the plan is done
 	case event.SearchStarted:
 		f.searches++
 		return false
@@ -140,7 +140,11 @@ func (f *facts) lines(width int) []string {
 		add(" ", text)
 	}
 	if f.found > 0 || f.read > 0 || f.failed > 0 {
-		add(" ", strings.Join(append(f.sources(), f.source), " · "))
+		parts := f.sources()
+		if f.source != "" {
+			parts = append(parts, f.source)
+		}
+		add(" ", strings.Join(parts, " · "))
 	}
 	for _, w := range f.works[max(0, len(f.works)-maxWorks):] {
 		add(" ", bar(w, width-2))

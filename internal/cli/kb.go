@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"dossier"
 	"dossier/internal/term"
@@ -70,6 +71,11 @@ func (c *kbAdd) Run(a *app) error {
 		Question: "kb add " + strings.Join(c.Paths, " "), In: in, Lang: string(code), NoInput: true, Limits: run.Limits{Time: settings.Limits.Time},
 	}}
 	return a.with(a.ctx, func(l *link) error {
+		if c.Name == "" {
+			if err := a.sameFolder(l, in); err != nil {
+				return err
+			}
+		}
 		rec, err := a.start(a.ctx, l, req)
 		if err != nil {
 			return err
@@ -81,6 +87,32 @@ func (c *kbAdd) Run(a *app) error {
 		a.notef("%s", lang.Text(code, "ingest.next", "command", fmt.Sprintf("dossier research \"…\" --in %s", quoted(in.Collection))))
 		return nil
 	})
+}
+
+// sameFolder refuses a place whose collection got its name from another folder:
+// two folders that happen to be called the same are not mixed unasked.
+func (a *app) sameFolder(l *link, in sources.Place) error {
+	list, err := l.Collections(a.ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range list.Collections {
+		if c.Name != in.Collection {
+			continue
+		}
+		root := in.Paths[0]
+		if real, err := filepath.EvalSymlinks(root); err == nil {
+			root = real
+		}
+		if slices.Contains(c.Roots, root) {
+			return nil
+		}
+		return &failure{
+			code: exitUsage, message: fmt.Sprintf("there is a collection %s already, of %s", term.Line(c.Name), term.Line(strings.Join(c.Roots, ", "))),
+			hint: fmt.Sprintf("--name %s adds to it, another --name makes another one", quoted(c.Name)),
+		}
+	}
+	return nil
 }
 
 // quoted is a name as a shell takes it.
@@ -162,6 +194,9 @@ func (c *kbSearch) Run(a *app) error {
 	if c.Limit <= 0 {
 		return &failure{code: exitUsage, message: "--limit has to be more than 0"}
 	}
+	if c.After != "" && !isDate(c.After) {
+		return &failure{code: exitUsage, message: fmt.Sprintf("--after %s is no date", term.Line(c.After)), hint: "write it as 2025, 2025-03 or 2025-03-14"}
+	}
 	q := kb.Query{Text: strings.Join(c.Query, " "), Limit: c.Limit, Route: kb.Route(c.Route), Filter: kb.Filter{Paths: c.Path, After: c.After}}
 	for _, code := range c.In {
 		q.Filter.Langs = append(q.Filter.Langs, lang.Code(code))
@@ -176,6 +211,14 @@ func (c *kbSearch) Run(a *app) error {
 			return err
 		}
 		return c.print(a, found)
+	})
+}
+
+// isDate says whether a text is a date or the beginning of one.
+func isDate(text string) bool {
+	return slices.ContainsFunc([]string{"2006", "2006-01", "2006-01-02"}, func(layout string) bool {
+		_, err := time.Parse(layout, text)
+		return err == nil
 	})
 }
 

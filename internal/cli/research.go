@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"dossier"
 	"dossier/internal/term"
@@ -34,6 +35,7 @@ func (researchCmd) Help() string {
 	return `Looks for the answer in a folder or a collection, reads what it finds, and
 answers with sentences that can be traced to where they stand. Without a model
 the answer consists of quotes. A folder is read once; later only what changed.
+What is piped in is a source as well, and without --in the only one.
 
 Exit code 4 says that no passage answers the question.
 
@@ -41,6 +43,7 @@ Exit code 4 says that no passage answers the question.
 		`dossier research "how long is the warranty?" --in ~/contracts`,
 		`dossier research "what changed in March?" --in notes -o answer.html`,
 		`dossier kb use handbook && dossier research "who approves travel?"`,
+		`pdftotext report.pdf - | dossier research "what did it cost?"`,
 		`dossier research "compare A and B" --in papers --mode deep_search --min-coverage 0.8`,
 	)
 }
@@ -56,6 +59,9 @@ func (c *researchCmd) Run(a *app) error {
 	form, err := formatOf(c.Format, c.Output)
 	if err != nil {
 		return err
+	}
+	if a.JSON && c.Format != "" && c.Output == "" {
+		return &failure{code: exitUsage, message: "--json prints the events of the run, and --format the report: both can't go to standard output", hint: "write the report to a file with -o"}
 	}
 	question, material, err := a.question(strings.Join(c.Question, " "))
 	if err != nil {
@@ -143,6 +149,10 @@ func (a *app) place(name string) (sources.Place, error) {
 	if err != nil {
 		return in, err
 	}
+	if !utf8.ValidString(path) {
+		// What a run was asked is kept as JSON, which can't hold it.
+		return in, &failure{code: exitUsage, message: fmt.Sprintf("the path %q is not UTF-8", path), hint: "name the folder above it, or rename it; the names of the files in it don't matter"}
+	}
 	_, err = os.Stat(path)
 	switch {
 	case err == nil:
@@ -216,6 +226,9 @@ func (a *app) deliver(r *report.Report, form format, file string) error {
 		return err
 	}
 	if file == "" {
+		if form == jsonText {
+			text = []byte(safeJSON(text))
+		}
 		_, err = a.proc.Stdout.Write(text)
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,8 +38,13 @@ func printJSON(w io.Writer, value any) {
 	if err != nil {
 		return // what was stored as JSON encodes
 	}
+	_, _ = io.WriteString(w, safeJSON(raw)+"\n") // a reader that left doesn't need it
+}
+
+// safeJSON is JSON without characters that a terminal would act upon.
+func safeJSON(raw []byte) string {
 	var b strings.Builder
-	b.Grow(len(raw) + 1)
+	b.Grow(len(raw))
 	for len(raw) > 0 {
 		r, n := utf8.DecodeRune(raw)
 		if r >= utf8.RuneSelf && term.Clean(string(r)) == "" {
@@ -48,8 +54,7 @@ func printJSON(w io.Writer, value any) {
 		}
 		raw = raw[n:]
 	}
-	b.WriteByte('\n')
-	_, _ = io.WriteString(w, b.String()) // a reader that left doesn't need it
+	return b.String()
 }
 
 // textView writes the answer to out and what happens meanwhile to the board.
@@ -69,6 +74,7 @@ type textView struct {
 	tokens   int
 	cost     float64
 	told     map[string]int64 // tenths of work in progress that had a line
+	planned  []string         // steps of the plan that had a line
 }
 
 func (v *textView) pause() { v.board.hide() }
@@ -195,7 +201,7 @@ func (v *textView) line(ev event.Event) string {
 	case event.Progress:
 		text = v.progress(d)
 	case event.PlanUpdated:
-		text = fmt.Sprintf("plan: %d steps", len(d.Steps))
+		text = v.plan(d)
 	case event.AgentStarted:
 		text = "agent " + d.Name + ": " + d.Task
 	case event.AgentFinished:
@@ -260,6 +266,22 @@ func (v *textView) status(ev event.Event, d event.RunStatus) string {
 		return lang.Text(v.lang, "status.paused")
 	}
 	return ""
+}
+
+// plan is a line for a plan that has other steps than before.
+func (v *textView) plan(p event.PlanUpdated) string {
+	titles := make([]string, len(p.Steps))
+	for i, s := range p.Steps {
+		titles[i] = s.Title
+	}
+	if slices.Equal(titles, v.planned) {
+		return ""
+	}
+	v.planned = titles
+	if len(titles) == 1 {
+		return "plan: 1 step"
+	}
+	return fmt.Sprintf("plan: %d steps", len(titles))
 }
 
 // progress is a line for every tenth of a piece of work.

@@ -123,12 +123,12 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	ready, err := m.library.Prepare(ctx, s, req.In)
+	ready, corpus, err := m.prepare(ctx, s, req)
 	if err != nil {
 		return mode.Answer{}, err
 	}
 	found, err := sources.Gather(ctx, s, sources.Job{
-		Models: m.models, Model: req.Model, Blobs: m.blobs, Corpus: m.library.Corpus(ready),
+		Models: m.models, Model: req.Model, Blobs: m.blobs, Corpus: corpus,
 		Question: req.Question, History: history, Language: language, Where: ready.Where, Tuning: set.Tuning,
 	})
 	if err != nil {
@@ -136,6 +136,28 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	}
 	w := &writing{mode: m, scope: s, req: req, set: set, language: language, evidence: found, ready: ready}
 	return w.write(ctx)
+}
+
+// prepare makes ready what the question is asked of: the place that is named,
+// the material that came with the question, or both. Material without a place
+// is what the question is about.
+func (m *Mode) prepare(ctx context.Context, s *run.Scope, req mode.Request) (sources.Prepared, sources.Corpus, error) {
+	given := strings.TrimSpace(req.Context) != ""
+	material := sources.NewMaterial(req.Context)
+	if given && len(req.In.Paths) == 0 && req.In.Collection == "" {
+		return sources.Prepared{Name: sources.MaterialName, Where: "a text that the user gave", Documents: 1}, material, nil
+	}
+	ready, err := m.library.Prepare(ctx, s, req.In)
+	if err != nil {
+		return ready, nil, err
+	}
+	corpus := m.library.Corpus(ready)
+	if given {
+		ready.Where += " and a text that the user gave"
+		ready.Documents++
+		corpus = material.With(corpus)
+	}
+	return ready, corpus, nil
 }
 
 // writing makes the answer out of the evidence.
@@ -169,7 +191,7 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 	}
 	made.Value.Reasoning = cite.Sanitize(made.Value.Reasoning)
 	if made.Extractive {
-		if w.mode.models.Configured() {
+		if made.Overruled() {
 			w.evidence.Trouble = append(w.evidence.Trouble, "the answer was made by rules instead of a model: "+made.Why)
 		}
 		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
@@ -213,16 +235,16 @@ func (w *writing) keyPoints(points []string) []string {
 	var out []string
 	for _, p := range points {
 		p = cite.Sanitize(p)
-		claims := cite.Split(p)
-		known := len(claims) > 0
-		for _, c := range claims {
+		cited, known := 0, true
+		for _, c := range cite.Split(p) {
+			cited += len(c.Sources)
 			for _, n := range c.Sources {
 				if _, ok := w.evidence.Ledger.Source(n); !ok {
 					known = false
 				}
 			}
 		}
-		if known {
+		if cited > 0 && known {
 			out = append(out, strings.TrimSpace(p))
 		}
 	}
@@ -343,8 +365,7 @@ func (w *writing) deliver(r *report.Report, a mode.Answer) (mode.Answer, error) 
 	if err := r.Check(w.evidence.Snapshots); err != nil {
 		return mode.Answer{}, fmt.Errorf("a quote of the answer is not in its source: %w", err)
 	}
-	if r.Extractive {
-		c := r.Coverage.Claims
+	if c := r.Coverage.Claims; r.Extractive && c.Total > 0 {
 		if err := w.scope.Emit(event.Coverage{Of: "claims", Covered: c.Covered, Total: c.Total, Share: c.Of()}); err != nil {
 			return mode.Answer{}, err
 		}
