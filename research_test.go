@@ -148,7 +148,7 @@ func writer(answer string) []llmtest.Rule {
 		{Schema: "note", Reply: llmtest.JSON(map[string]any{"relevant": true, "summary": "Lindqvist built it in 1874.", "quotes": []string{
 			"was built in 1874 by the engineer Maria Lindqvist", "these words stand nowhere at all",
 		}})},
-		{Schema: "synthesized_answer", Reply: llmtest.JSON(map[string]any{"reasoning": "The passages say it.", "found": true, "answer": answer, "key_points": []string{"Built in 1874 [1]", "see http://evil.example [77]"}})},
+		{Schema: "synthesized_answer", Reply: llmtest.JSON(map[string]any{"reasoning": "The passages say it.", "answer": answer, "key_points": []string{"Built in 1874 [1]", "see http://evil.example [77]"}, "unanswered": false})},
 	}
 }
 

@@ -130,7 +130,7 @@ func obedient(q *llmtest.Request) *llmtest.Reply {
 	case "note":
 		return llmtest.JSON(map[string]any{"relevant": true, "summary": said, "quotes": []string{said}})
 	case "synthesized_answer":
-		return llmtest.JSON(map[string]any{"reasoning": said, "found": true, "answer": said, "key_points": []string{said}})
+		return llmtest.JSON(map[string]any{"reasoning": said, "answer": said, "key_points": []string{said}, "unanswered": false})
 	case "judgements":
 		var all []any
 		for i := range 500 {

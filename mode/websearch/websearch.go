@@ -77,9 +77,10 @@ func (m *Mode) Settings() any { return m.settings }
 // SynthesizedAnswer is what the model is asked for.
 type SynthesizedAnswer struct {
 	Reasoning string   `json:"reasoning" jsonschema:"which passages answer what, in a few sentences"`
-	Found     bool     `json:"found" jsonschema:"false when the passages do not answer the question"`
 	Answer    string   `json:"answer" jsonschema:"the whole answer with source numbers in brackets"`
 	KeyPoints []string `json:"key_points" jsonschema:"the main points, each a short sentence with its source numbers"`
+	// Unanswered is asked for last: by then the model has tried.
+	Unanswered bool `json:"unanswered" jsonschema:"true when the passages do not answer the question"`
 }
 
 // Validate implements the check of llm.Object.
@@ -196,7 +197,7 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 		}
 		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
 	}
-	if !made.Value.Found {
+	if made.Value.Unanswered {
 		return w.deliver(w.nothing(), mode.Answer{Reasoning: made.Value.Reasoning, Model: made.Model})
 	}
 	return w.written(ctx, made)

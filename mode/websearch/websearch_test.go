@@ -173,15 +173,15 @@ func TestAnswers(t *testing.T) {
 		{name: "without a model", outcome: report.Answered, extractive: true, text: "> Ingrid keeps the bees behind the chapel."},
 		{
 			name:    "written and borne out",
-			model:   author{SynthesizedAnswer{Found: true, Answer: good, KeyPoints: []string{"Behind the chapel [1]", "No source at all", "Elsewhere [7]"}}},
+			model:   author{SynthesizedAnswer{Answer: good, KeyPoints: []string{"Behind the chapel [1]", "No source at all", "Elsewhere [7]"}}},
 			outcome: report.Answered, points: "[Behind the chapel [1]]", text: good,
 		},
 		{
-			name: "the model finds no answer", model: author{SynthesizedAnswer{Found: false, Answer: "It is not said."}},
+			name: "the model finds no answer", model: author{SynthesizedAnswer{Unanswered: true, Answer: "It is not said."}},
 			outcome: report.Nothing, text: "come near",
 		},
 		{
-			name: "nothing of it holds", model: author{SynthesizedAnswer{Found: true, Answer: "Camels fly over Paris every second winter [1]."}},
+			name: "nothing of it holds", model: author{SynthesizedAnswer{Answer: "Camels fly over Paris every second winter [1]."}},
 			outcome: report.Answered, extractive: true, text: "> Ingrid keeps the bees behind the chapel.", note: "sentence",
 		},
 		{

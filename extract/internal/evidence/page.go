@@ -160,7 +160,7 @@ func (p *Page) arrange(above []string, text string) {
 		u := &p.Units[i]
 		s := u.In(text)
 		alone := (u.Start == 0 || text[u.Start-1] == '\n') && (u.End == len(text) || strings.HasPrefix(strings.TrimLeft(text[u.End:], " \t\r"), "\n"))
-		if alone && headings[bare(s)] {
+		if alone && headings[bare(s)] && !strings.ContainsAny(lastRune(s), ".。!！…") && len(p.Units) > 1 {
 			u.Kind = Heading
 		}
 		if u.Kind == Prose && prose && alone && u.Words <= 10 && !closed(s) && !strings.ContainsAny(s, ":：,，") {
@@ -332,7 +332,7 @@ func keyed(s string) bool {
 			keys++
 		}
 	}
-	return words > 3 && 4*keys > words
+	return words > 3 && 5*keys > 2*words
 }
 
 // numbered reports whether s begins like "3. " or "3) ".
