@@ -166,7 +166,7 @@ func checkSpans(t interface{ Fatalf(string, ...any) }, passages []Passage, s Sel
 		if q.Passage < page || q.Passage >= len(passages) || q.Start < end || q.End <= q.Start || q.End > len(passages[q.Passage].Text) {
 			t.Fatalf("sentence %+v after %d:%d", q, page, end)
 		}
-		if text := passages[q.Passage].Text; !utf8.RuneStart(text[q.Start]) || q.End < len(text) && utf8.ValidString(text) && !utf8.RuneStart(text[q.End]) {
+		if text := passages[q.Passage].Text; utf8.ValidString(text) && !utf8.ValidString(text[q.Start:q.End]) {
 			t.Fatalf("sentence %+v cuts a character", q)
 		}
 		page, end = q.Passage, q.End

@@ -251,3 +251,17 @@ func TestFuseAndGroup(t *testing.T) {
 		t.Errorf("grouped: %v", got)
 	}
 }
+
+func TestWeight(t *testing.T) {
+	b := NewBuilder()
+	b.Add(Doc{ID: "a", Text: "rivers and seas"})
+	b.Add(Doc{ID: "b", Text: "rivers and towns"})
+	segment, err := Open(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := New(segment)
+	if all, one, none := x.Weight("river"), x.Weight("town"), x.Weight("mountain"); all < 0 || all >= one || one >= none {
+		t.Errorf("weights %v, %v, %v", all, one, none)
+	}
+}

@@ -39,6 +39,7 @@ func TestSentences(t *testing.T) {
 	for _, golden := range []string{
 		// English
 		"It works. |It really does! |Does it?",
+		"«Учёные женщины» (фр. Les Femmes savantes) — комедия. |Её написал Мольер.",
 		"Dr. Smith met Mr. Jones at 5 p.m. on Monday. |They talked.",
 		"Pi is 3.14. |See example.com for more, e.g. the FAQ.",
 		"Fruit, i.e. apples, pears, etc. |They are cheap.",

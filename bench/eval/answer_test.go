@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"dossier/index"
+)
+
+func TestHolds(t *testing.T) {
+	for _, c := range []struct {
+		quoted, answer string
+		exact, stems   bool
+	}{
+		{"It cost US$1,361 (in 2014).", "1361", true, true},
+		{"It was 2010.", "10", false, false},
+		{"The Saxon  Garden—«Ogród Saski»", "ogród saski", true, true},
+		{"Построен архитектором Растрелли в Камбодже.", "Камбоджа", false, true},
+		{"新增就业1361 万人，", "1361万", true, true},
+		{"共18个", "8", false, false},
+		{"a 5km run", "5 km", true, false},
+		{"nothing", "", false, false},
+	} {
+		parts := [][]string{{c.answer}}
+		if got := holds([]string{c.quoted}, parts); got != c.exact {
+			t.Errorf("%q holds %q: %v", c.quoted, c.answer, got)
+		}
+		if got := holdsStems([]string{c.quoted}, parts); got != c.stems {
+			t.Errorf("%q holds the stems of %q: %v", c.quoted, c.answer, got)
+		}
+	}
+	if holds([]string{"one", "two"}, [][]string{{"one"}, {"three", "four"}}) {
+		t.Error("one part of two is enough")
+	}
+}
+
+func TestPacked(t *testing.T) {
+	text := "One is here. Two is here. 三在这里。Four."
+	var got []string
+	for _, s := range packed(text, 26) {
+		got = append(got, s.In(text))
+	}
+	if want := "One is here. Two is here.|三在这里。Four."; strings.Join(got, "|") != want {
+		t.Errorf("packed %q", got)
+	}
+}
+
+func TestAnswerFigures(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "qa_rgb_zh_en/en_fact.jsonl.gz",
+		`{"id":1,"query":"Who acquired WhatsApp in 2014?","answer":"Facebook","positive":["WhatsApp was acquired in 2014 by Facebook, which paid 19 billion."],"negative":["Bananas are yellow."]}`)
+	code, stdout, stderr := eval(t, t.TempDir(), "-dir", dir)
+	const want = `qa_rgb_zh_en rejection 1.0000 n=1
+qa_rgb_zh_en false-answer 0.0000 n=1
+qa_rgb_zh_en rejection.positive 0.0000 n=1
+qa_rgb_zh_en false-answer.positive 0.0000 n=1
+qa_rgb_zh_en answer-in-citation.positive 1.0000 n=1
+`
+	if code != 0 || stdout != want {
+		t.Errorf("exit code %d, stderr %q, output\n%s", code, stderr, stdout)
+	}
+}
+
+func TestQuotesAreExact(t *testing.T) {
+	l, err := shelve([]index.Doc{{ID: "a", Text: "The Neva flows to the sea. It is short."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := l.exact([]quotation{{"a", 0, 26}, {"a", 27, 39}, {"a", 2, 8}}); n != 2 {
+		t.Errorf("%d quotations of two whole ones and a torn one are exact", n)
+	}
+}
