@@ -99,7 +99,7 @@ func add(out *[]string, query string, words int) {
 func contentWords(question string) []string {
 	var out []string
 	end, run := 0, -1
-	close := func(at int) {
+	flush := func(at int) {
 		if run >= 0 {
 			if s := strings.TrimFunc(question[run:at], func(r rune) bool { return strings.ContainsRune("的是了在有吗呢", r) || unicode.IsSpace(r) }); s != "" {
 				out = append(out, s)
@@ -111,16 +111,16 @@ func contentWords(question string) []string {
 		surface := question[t.Start:t.End]
 		switch spaceless := t.Pair || han(surface); {
 		case !spaceless:
-			close(min(end, t.Start))
+			flush(min(end, t.Start))
 			if !t.Function {
 				out = append(out, surface)
 			}
 		case t.Pair && t.Function:
-			close(t.Start)
+			flush(t.Start)
 			end = t.End
 		case t.Start >= end || run >= 0:
 			if run >= 0 && t.Start > end {
-				close(end)
+				flush(end)
 			}
 			if run < 0 && !t.Function {
 				run = t.Start
@@ -128,6 +128,6 @@ func contentWords(question string) []string {
 			end = max(end, t.End)
 		}
 	}
-	close(end)
+	flush(end)
 	return out
 }

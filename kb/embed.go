@@ -74,7 +74,8 @@ func (a *applier) embed(ctx context.Context, p *part, texts []chunkText) error {
 		}
 	}
 	p.Vectors, p.Embedder, p.stored = data, name, false
-	return p.openVectors()
+	p.openVectors()
+	return nil
 }
 
 // embedAtOnce is how many chunks of an old segment get vectors in one change.

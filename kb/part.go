@@ -25,23 +25,23 @@ func openPart(s Segment) (*part, error) {
 		return nil, fmt.Errorf("index segment %d: %w", s.N, err)
 	}
 	p := &part{Segment: s, index: seg}
-	return p, p.openVectors()
+	p.openVectors()
+	return p, nil
 }
 
 // openVectors opens the vectors. Damaged ones are as good as none: they are
 // made again.
-func (p *part) openVectors() error {
+func (p *part) openVectors() {
 	p.vectors = nil
 	if len(p.Vectors) == 0 {
-		return nil
+		return
 	}
 	v, err := index.OpenVectors(p.Vectors)
 	if err != nil {
 		p.Vectors, p.Embedder = nil, ""
-		return nil
+		return
 	}
 	p.vectors = v
-	return nil
 }
 
 // indexed is a chunk of a document as the index gets it. A search reads it in
@@ -139,9 +139,7 @@ func (a *applier) merge(parts []*part) error {
 		// Vectors that cannot be joined are made again.
 		if data, err := index.MergeVectors(joined.index.Has, vectors...); err == nil {
 			joined.Vectors, joined.Embedder = data, parts[0].Embedder
-			if err := joined.openVectors(); err != nil {
-				return err
-			}
+			joined.openVectors()
 		}
 	}
 	a.leave(parts...)

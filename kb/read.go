@@ -171,8 +171,7 @@ func (t *task) tooLarge(limit int64) outcome {
 
 // plain is an error of a file without the file's name, which stands beside it.
 func plain(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err.Error()
 	}
 	return err.Error()

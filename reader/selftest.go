@@ -179,14 +179,15 @@ func samplePDF() ([]byte, error) {
 	}
 	content.WriteString(" ET")
 	const mostNames = 100 // in one list of the table
-	table := "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n1 begincodespacerange <0000> <FFFF> endcodespacerange\n"
+	var table strings.Builder
+	table.WriteString("/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n1 begincodespacerange <0000> <FFFF> endcodespacerange\n")
 	lines := strings.SplitAfter(strings.TrimSuffix(names.String(), "\n"), "\n")
 	for len(lines) > 0 {
 		n := min(len(lines), mostNames)
-		table += fmt.Sprintf("%d beginbfchar\n%s\nendbfchar\n", n, strings.TrimSuffix(strings.Join(lines[:n], ""), "\n"))
+		fmt.Fprintf(&table, "%d beginbfchar\n%s\nendbfchar\n", n, strings.TrimSuffix(strings.Join(lines[:n], ""), "\n"))
 		lines = lines[n:]
 	}
-	table += "endcmap end end"
+	table.WriteString("endcmap end end")
 	stream := func(s string) string { return fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(s), s) }
 	var b bytes.Buffer
 	var offsets []int
@@ -199,7 +200,7 @@ func samplePDF() ([]byte, error) {
 		"<</Type/Font/Subtype/Type0/BaseFont/Sample/Encoding/Identity-H/DescendantFonts[6 0 R]/ToUnicode 8 0 R>>",
 		"<</Type/Font/Subtype/CIDFontType2/BaseFont/Sample/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor 7 0 R/DW 1000>>",
 		"<</Type/FontDescriptor/FontName/Sample/Flags 4/FontBBox[0 -200 1000 800]/ItalicAngle 0/Ascent 800/Descent -200/CapHeight 700/StemV 80>>",
-		stream(table),
+		stream(table.String()),
 	} {
 		offsets = append(offsets, b.Len())
 		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)

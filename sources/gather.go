@@ -194,7 +194,7 @@ func (g *gathering) search(ctx context.Context) error {
 				return err
 			}
 			g.evidence.Stopped = err
-			return nil
+			break
 		}
 		if queries, err = g.followUp(ctx, round); err != nil {
 			return err

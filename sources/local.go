@@ -181,15 +181,12 @@ func (p Prepared) Notes(code lang.Code) []string {
 		out = append(out, lang.Text(code, "research.partly-read", "n", p.Documents))
 	}
 	if p.Failed > 0 {
-		text := lang.Text(code, "research.unread", "n", p.Failed)
-		for i, f := range first(p.Failures, 3) {
-			sep := "; "
-			if i == 0 {
-				sep = ": "
-			}
-			text += sep + f.Path + " (" + f.Why + ")"
+		var named []string
+		for _, f := range first(p.Failures, 3) {
+			named = append(named, f.Path+" ("+f.Why+")")
 		}
-		if p.Failed > 3 {
+		text := lang.Text(code, "research.unread", "n", p.Failed) + ": " + strings.Join(named, "; ")
+		if p.Failed > len(named) {
 			text += " …"
 		}
 		out = append(out, text)

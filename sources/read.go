@@ -111,12 +111,12 @@ func (g *gathering) read(ctx context.Context) error {
 func (g *gathering) readOne(ctx context.Context, s *run.Scope, r *reading) error {
 	var err error
 	r.got, err = run.Step(ctx, s, "read", func(ctx context.Context, s *run.Scope) (readResult, error) {
-		doc, err := g.Corpus.Read(ctx, r.lead)
+		doc, failure := g.open(ctx, r.lead)
 		if ctx.Err() != nil {
 			return readResult{}, context.Cause(ctx)
 		}
-		if err != nil {
-			return readResult{Failure: err.Error()}, nil
+		if failure != "" {
+			return readResult{Failure: failure}, nil
 		}
 		s.Charge(run.Spent{Pages: 1})
 		hash, err := g.Blobs.PutBlob(ctx, []byte(doc.Text))
@@ -132,6 +132,15 @@ func (g *gathering) readOne(ctx context.Context, s *run.Scope, r *reading) error
 		return err
 	}
 	return g.takeNote(ctx, s, r)
+}
+
+// open returns a document, or why it can't be read.
+func (g *gathering) open(ctx context.Context, lead Lead) (doc Document, failure string) {
+	doc, err := g.Corpus.Read(ctx, lead)
+	if err != nil {
+		return doc, err.Error()
+	}
+	return doc, ""
 }
 
 // enter gives a document its number and its passages their places.

@@ -95,7 +95,7 @@ func (p *pipeline) answer(ctx context.Context, question string) (answered, error
 	status, err := x.Execute(ctx, id)
 	if err != nil || status != kernel.Done {
 		rec, _ := p.store.Run(ctx, id)
-		return answered{}, fmt.Errorf("the run ended as %s: %v %+v", status, err, rec.Failure)
+		return answered{}, fmt.Errorf("the run ended as %s: %w %+v", status, err, rec.Failure)
 	}
 	if err := p.store.Delete(ctx, id); err != nil {
 		return answered{}, err

@@ -124,9 +124,9 @@ const (
 // is nothing to tell.
 func (f *facts) lines(width int) []string {
 	var out []string
-	add := func(mark, text string) { out = append(out, term.Fit(mark+" "+text, width)) }
+	add := func(text string) { out = append(out, term.Fit("  "+text, width)) }
 	for _, l := range f.planLines() {
-		add(" ", l)
+		add(l)
 	}
 	if f.searches > 0 || f.search.Query != "" {
 		text := lang.Text(f.lang, "searches.count", "n", f.searches)
@@ -137,20 +137,20 @@ func (f *facts) lines(width int) []string {
 			}
 			text += " · " + term.Fit(term.Line(f.search.Query), max(leastQuery, width-term.Width(text+result)-8)) + " → " + result
 		}
-		add(" ", text)
+		add(text)
 	}
 	if f.found > 0 || f.read > 0 || f.failed > 0 {
 		parts := f.sources()
 		if f.source != "" {
 			parts = append(parts, f.source)
 		}
-		add(" ", strings.Join(parts, " · "))
+		add(strings.Join(parts, " · "))
 	}
 	for _, w := range f.works[max(0, len(f.works)-maxWorks):] {
-		add(" ", bar(w, width-2))
+		add(bar(w, width-2))
 	}
 	if totals := f.totals(); len(totals) > 0 {
-		add(" ", strings.Join(totals, " · "))
+		add(strings.Join(totals, " · "))
 	}
 	return out
 }

@@ -239,8 +239,8 @@ func (a *app) collectionName(l *link, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	if named(path) {
 		return path, nil

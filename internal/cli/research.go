@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -178,7 +179,7 @@ func (a *app) path(name string) (string, error) {
 
 // pathError is what is wrong with a path, without the path.
 func pathError(err error) error {
-	if p, ok := err.(*os.PathError); ok {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err
 	}
 	return err

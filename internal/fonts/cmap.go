@@ -80,11 +80,11 @@ func readFace(r io.ReaderAt, at int64) (face, bool) {
 			f.trueType = true
 		case "cmap":
 			cmap = make([]byte, min(binary.BigEndian.Uint32(tables[12:]), maxCmap))
-			if n, err := r.ReadAt(cmap, int64(binary.BigEndian.Uint32(tables[8:]))); err != nil && err != io.EOF {
+			n, err := r.ReadAt(cmap, int64(binary.BigEndian.Uint32(tables[8:])))
+			if err != nil && err != io.EOF {
 				return face{}, false
-			} else {
-				cmap = cmap[:n]
 			}
+			cmap = cmap[:n]
 		}
 	}
 	f.segments = subtable(cmap)

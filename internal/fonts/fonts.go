@@ -96,10 +96,8 @@ func list(dirs []string) []string {
 		seen[dir] = true
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case err != nil && d != nil && d.IsDir():
-				return fs.SkipDir
 			case err != nil:
-				return nil
+				return passOver(d)
 			case len(files) >= maxFiles:
 				return fs.SkipAll
 			case d.IsDir():
@@ -182,4 +180,12 @@ func dirsOf(system, home string, getenv func(string) string) []string {
 		add("/system/fonts")
 	}
 	return out
+}
+
+// passOver leaves out what can't be read.
+func passOver(d fs.DirEntry) error {
+	if d != nil && d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
 }

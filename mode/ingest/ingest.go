@@ -4,6 +4,7 @@ package ingest
 
 import (
 	"context"
+	"strings"
 
 	"dossier/lang"
 	"dossier/mode"
@@ -37,8 +38,5 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if p.Ignored > 0 {
 		text += "\n" + lang.Text(code, "ingest.ignored", "n", p.Ignored)
 	}
-	for _, note := range p.Notes(code) {
-		text += "\n" + note
-	}
-	return mode.Answer{Text: text}, nil
+	return mode.Answer{Text: strings.Join(append([]string{text}, p.Notes(code)...), "\n")}, nil
 }

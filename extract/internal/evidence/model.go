@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"math"
+	"strings"
 
 	"dossier/lang"
 )
@@ -94,13 +95,15 @@ func (p *Page) most(q *Question) float64 {
 // stemmed too: a question alone is often too short to tell.
 func language(question string, passages []Passage) lang.Code {
 	const sample = 600
-	text := question
+	var text strings.Builder
+	text.WriteString(question)
 	for _, p := range passages {
-		if text += "\n" + p.Text[:min(sample, len(p.Text))]; len(text) > 2*sample {
+		text.WriteString("\n" + p.Text[:min(sample, len(p.Text))])
+		if text.Len() > 2*sample {
 			break
 		}
 	}
-	return lang.Detect(text)
+	return lang.Detect(text.String())
 }
 
 // judge returns the features of a page's units.

@@ -184,7 +184,7 @@ func (q *Question) lacks(text string, words []word) bool {
 		first, _ := utf8.DecodeRuneInString(surface)
 		han = han || first >= 0x2e80
 		name := unicode.IsUpper(first) && i > 0 && !w.function
-		has := false
+		var has bool
 		switch q.Want {
 		case Name:
 			has = name

@@ -81,7 +81,7 @@ func main() {
 }
 
 func read(file, set string, weight float64) ([]*example, error) {
-	f, err := os.Open(file)
+	f, err := os.Open(filepath.Clean(file))
 	if err != nil {
 		return nil, err
 	}

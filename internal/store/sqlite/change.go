@@ -54,15 +54,12 @@ func (s *Store) DeleteCollection(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	for more := true; more; {
+	for more := true; more && ctx.Err() == nil; {
 		err := s.writer.do(ctx, sweepWrites, func(tx *tx) (err error) {
 			more, err = tx.sweep()
 			return err
 		})
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("collection %q is deleted, and what was in it is not: %w", id, err)
 		}
 	}
