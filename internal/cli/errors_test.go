@@ -55,3 +55,12 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+// A request is kept as JSON, which would turn such a path into another one.
+func TestPathsThatAreNotUTF8AreRefused(t *testing.T) {
+	a := &app{proc: Process{Dir: t.TempDir()}}
+	_, err := a.place("d\xff")
+	if f := explain(err); f.code != exitUsage || f.hint == "" || !strings.Contains(f.message, `d\xff`) {
+		t.Errorf("%+v", f)
+	}
+}
