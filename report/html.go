@@ -250,8 +250,8 @@ func (w *page) sources() {
 		}
 		if len(s.Passages) > 0 && only == nil {
 			w.WriteString("\n<ul>\n")
-			for j := range s.Passages {
-				w.passage(s, &s.Passages[j])
+			for _, q := range w.listed(s) {
+				w.passage(s, q)
 			}
 			w.WriteString("</ul>")
 		}

@@ -155,8 +155,8 @@ func (w *markdownWriter) sources() {
 		case w.only(s) != nil && web:
 			lines = append(lines, "  "+w.placed(s, w.only(s)))
 		case w.only(s) == nil:
-			for j := range s.Passages {
-				lines = append(lines, w.passage(s, &s.Passages[j])...)
+			for _, q := range w.listed(s) {
+				lines = append(lines, w.passage(s, q)...)
 			}
 		}
 	}
@@ -191,10 +191,31 @@ func (w *markdownWriter) placed(s *Source, q *Quote) string {
 // only returns the passage of a source that is listed in one line with it:
 // the single one, unless its words are listed too.
 func (r *Report) only(s *Source) *Quote {
-	if len(s.Passages) == 1 && r.Text == "" {
-		return &s.Passages[0]
+	if list := r.listed(s); len(list) == 1 && r.Text == "" {
+		return list[0]
 	}
 	return nil
+}
+
+// listed returns the passages of a source as they are listed with it: each
+// place once, unless its words are listed too.
+func (r *Report) listed(s *Source) []*Quote {
+	type spot struct {
+		place
+		under string
+	}
+	var out []*Quote
+	seen := make(map[spot]bool)
+	for i := range s.Passages {
+		q := &s.Passages[i]
+		at := spot{r.placeOf(s, q), under(s, q.Passage)}
+		if r.Text == "" && seen[at] {
+			continue
+		}
+		seen[at] = true
+		out = append(out, q)
+	}
+	return out
 }
 
 // name is the title of the report.
