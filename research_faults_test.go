@@ -140,7 +140,7 @@ func TestTwoRunsInANewFolder(t *testing.T) {
 // the run.
 func TestResearchInAFolderThatIsGone(t *testing.T) {
 	e := engine(t, memory.New(memory.Options{}), nil)
-	for _, in := range []sources.Place{{Paths: []string{filepath.Join(t.TempDir(), "gone")}}, {Collection: "gone"}, {}} {
+	for _, in := range []sources.Place{{Paths: []string{filepath.Join(t.TempDir(), "gone")}}, {Collection: "gone"}, {}, {Paths: []string{t.TempDir(), t.TempDir()}}} {
 		req := research("anything?", "")
 		req.In = in
 		follow(t, e, req)
