@@ -140,7 +140,7 @@ func TestTwoRunsInANewFolder(t *testing.T) {
 // the run.
 func TestResearchInAFolderThatIsGone(t *testing.T) {
 	e := engine(t, memory.New(memory.Options{}), nil)
-	for _, in := range []sources.Place{{Paths: []string{filepath.Join(t.TempDir(), "gone")}}, {Collection: "gone"}, {}} {
+	for _, in := range []sources.Place{{Paths: []string{filepath.Join(t.TempDir(), "gone")}}, {Collection: "gone"}, {}, {Paths: []string{t.TempDir(), t.TempDir()}}} {
 		req := research("anything?", "")
 		req.In = in
 		follow(t, e, req)
@@ -175,5 +175,63 @@ func TestResearchGoesOnInAConversation(t *testing.T) {
 	}
 	if text := all.String(); !strings.Contains(text, "Who built the lighthouse of Cape Kestrel?") || strings.Contains(text, "## Sources") || len(text) > 8000 {
 		t.Errorf("the plan is made with:\n%s", text)
+	}
+}
+
+// Told to finish while the model is at one of its decisions, a run answers with
+// what there is: rules take that decision and all that follow.
+func TestResearchFinishesWithWhatThereIs(t *testing.T) {
+	dir := library(t)
+	answer := "The lighthouse of Cape Kestrel was built in 1874 by the engineer Maria Lindqvist [1]. The moon is made of green cheese from Holland [1]."
+	for _, schema := range []string{"plan", "note", "synthesized_answer", "judgements", "rewritten"} {
+		t.Run(schema, func(t *testing.T) {
+			var once sync.Once
+			asked := make(chan struct{})
+			slow := llmtest.Rule{Schema: schema, Fault: &llmtest.Fault{Kind: llmtest.Slow}, Reply: llmtest.Do(func(*llmtest.Request) *llmtest.Reply {
+				once.Do(func() { close(asked) })
+				return nil
+			})}
+			srv := llmtest.Start(t, llmtest.Script{Rules: append([]llmtest.Rule{slow}, writer(answer)...)})
+			e := engine(t, memory.New(memory.Options{}), connected(srv))
+			rec, err := e.Start(t.Context(), research("Who built the lighthouse of Cape Kestrel?", dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-asked
+			if err := e.Finish(t.Context(), rec.ID); err != nil {
+				t.Fatal(err)
+			}
+			for _, err := range e.Events(t.Context(), rec.ID, 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := reportOf(t, e)
+			if r.Outcome != report.Answered || !strings.Contains(report.Markdown(r), "Lindqvist") {
+				t.Errorf("%s", report.Markdown(r))
+			}
+			if written := schema == "judgements" || schema == "rewritten"; r.Extractive == written {
+				t.Errorf("extractive %t:\n%s", r.Extractive, report.Markdown(r))
+			}
+			if _, err := e.Replay(t.Context(), rec.ID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Two sentences of one line are two quotes at one place.
+func TestSourcesListEachPlaceOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "hours.md"), "# Hours\n\nThe museum opens at nine on weekdays. The museum opens at eleven on Sundays. The cafe is closed on Mondays.\n\nDogs are not allowed in the museum.\n")
+	e := engine(t, memory.New(memory.Options{}), nil)
+	m, _ := answerOf(follow(t, e, research("When does the museum open on weekdays? When is the cafe closed?", dir)))
+	r := reportOf(t, e)
+	if n := len(r.Sources[0].Passages); n < 2 {
+		t.Fatalf("%d passages\n%s", n, m.Text)
+	}
+	_, list, _ := strings.Cut(m.Text, "## Sources")
+	if n := strings.Count(list, "hours.md:3"); n != 1 {
+		t.Errorf("listed %d times:%s", n, list)
 	}
 }

@@ -207,10 +207,10 @@ func resolve(root string) (string, error) {
 // Get finds a collection by its name or id. It fails with ErrNoCollection.
 func (l *Library) Get(ctx context.Context, name string) (Collection, error) {
 	c, err := l.store.Collection(ctx, name)
-	if err != nil {
-		return c, fmt.Errorf("collection %q: %w", name, err)
+	if err != nil && !errors.Is(err, ErrNoCollection) { // which names it
+		err = fmt.Errorf("collection %q: %w", name, err)
 	}
-	return c, nil
+	return c, err
 }
 
 // List returns all collections in order of their names.

@@ -250,7 +250,7 @@ func (w *page) sources() {
 		}
 		if len(s.Passages) > 0 && only == nil {
 			w.WriteString("\n<ul>\n")
-			for _, q := range w.places(s) {
+			for _, q := range w.listed(s) {
 				w.passage(s, q)
 			}
 			w.WriteString("</ul>")

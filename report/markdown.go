@@ -155,7 +155,7 @@ func (w *markdownWriter) sources() {
 		case w.only(s) != nil && web:
 			lines = append(lines, "  "+w.placed(s, w.only(s)))
 		case w.only(s) == nil:
-			for _, q := range w.places(s) {
+			for _, q := range w.listed(s) {
 				lines = append(lines, w.passage(s, q)...)
 			}
 		}
@@ -188,27 +188,34 @@ func (w *markdownWriter) placed(s *Source, q *Quote) string {
 	return out
 }
 
-// places returns the passages of a source to list: where only their places are,
-// each place once.
-func (r *Report) places(s *Source) []*Quote {
-	var out []*Quote
-	for i := range s.Passages {
-		q := &s.Passages[i]
-		if n := len(out); n > 0 && r.Text == "" && r.placeOf(s, out[n-1]) == r.placeOf(s, q) && under(s, out[n-1].Passage) == under(s, q.Passage) {
-			continue
-		}
-		out = append(out, q)
-	}
-	return out
-}
-
 // only returns the passage of a source that is listed in one line with it:
 // the single one, unless its words are listed too.
 func (r *Report) only(s *Source) *Quote {
-	if len(s.Passages) == 1 && r.Text == "" {
-		return &s.Passages[0]
+	if list := r.listed(s); len(list) == 1 && r.Text == "" {
+		return list[0]
 	}
 	return nil
+}
+
+// listed returns the passages of a source as they are listed with it: each
+// place once, unless its words are listed too.
+func (r *Report) listed(s *Source) []*Quote {
+	type spot struct {
+		place
+		under string
+	}
+	var out []*Quote
+	seen := make(map[spot]bool)
+	for i := range s.Passages {
+		q := &s.Passages[i]
+		at := spot{r.placeOf(s, q), under(s, q.Passage)}
+		if r.Text == "" && seen[at] {
+			continue
+		}
+		seen[at] = true
+		out = append(out, q)
+	}
+	return out
 }
 
 // name is the title of the report.

@@ -145,6 +145,8 @@ func (l *Local) find(ctx context.Context, in Place) (kb.Collection, error) {
 	switch {
 	case in.Collection == "" && len(in.Paths) == 0:
 		return kb.Collection{}, &PlaceError{Message: "it is not said in which documents to look", Hint: "name a folder with --in DIR, or choose a collection with `dossier kb use NAME`"}
+	case in.Collection == "" && len(in.Paths) > 1:
+		return kb.Collection{}, &PlaceError{Message: "several folders are named, but no collection to put them into", Hint: "`dossier kb add DIR DIR --name NAME` makes one"}
 	case in.Collection == "":
 		return l.Library.Ensure(ctx, in.Paths[0])
 	case len(in.Paths) == 0:

@@ -83,8 +83,8 @@ func (g *gathering) read(ctx context.Context) error {
 	for i, r := range readings {
 		tasks[i] = run.Go(ctx, g.scope, fmt.Sprintf("read-%d", i+1), func(ctx context.Context, s *run.Scope) error {
 			err := g.readOne(ctx, s, r)
-			if r.noted { // which takes time
-				_ = s.Emit(event.Progress{What: "notes", Done: done.Add(1), Total: int64(len(readings))})
+			if r.noted { // which takes time; what passes by has no place in the code
+				_ = g.scope.Emit(event.Progress{What: "notes", Done: done.Add(1), Total: int64(len(readings))})
 			}
 			return err
 		})

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"dossier"
@@ -53,5 +54,14 @@ func TestExitCodes(t *testing.T) {
 				t.Errorf("%T %v: exit code %d, hint %q, message %q", tc.err, tc.err, f.code, f.hint, f.message)
 			}
 		}
+	}
+}
+
+// A request is kept as JSON, which would turn such a path into another one.
+func TestPathsThatAreNotUTF8AreRefused(t *testing.T) {
+	a := &app{proc: Process{Dir: t.TempDir()}}
+	_, err := a.place("d\xff")
+	if f := explain(err); f.code != exitUsage || f.hint == "" || !strings.Contains(f.message, `d\xff`) {
+		t.Errorf("%+v", f)
 	}
 }

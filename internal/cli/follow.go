@@ -329,7 +329,7 @@ func (f *follower) failed(rec run.Record) error {
 	}
 	f.mu.Unlock()
 	out.hint = strings.ReplaceAll(out.hint, "runs resume ID", "runs resume "+rec.ID)
-	if !strings.Contains(out.hint, resume) {
+	if !strings.Contains(out.hint, resume) && out.code != exitUsage { // what was asked wrongly stays so
 		out.hint = strings.TrimPrefix(out.hint+"; `"+resume+"` goes on where it stopped", "; ")
 	}
 	return out

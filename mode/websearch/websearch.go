@@ -332,7 +332,11 @@ func (w *writing) nothing() *report.Report {
 	r.Coverage.Facets.Covered, r.Conflicts = 0, nil
 	var near []cite.Passage
 	for _, f := range w.evidence.Facets {
-		near = append(near, f.Quotes...)
+		for _, q := range f.Quotes {
+			if !slices.ContainsFunc(near, func(p cite.Passage) bool { return p.Source == q.Source && p.Start == q.Start }) {
+				near = append(near, q)
+			}
+		}
 	}
 	r.Coverage.Missing = nil
 	for _, f := range w.evidence.Facets {
