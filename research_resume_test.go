@@ -3,6 +3,7 @@ package dossier
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -124,10 +125,7 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 		if got := told(t, second, rec.ID); got != want {
 			t.Fatalf("cut after %d commits, the run says\n%s\ninstead of\n%s", n, got, want)
 		}
-		again, due := callsBySchema(later, calls), map[string]int{}
-		for schema, count := range inAll {
-			due[schema] = count
-		}
+		again, due := callsBySchema(later, calls), maps.Clone(inAll)
 		for _, entry := range before.Entries {
 			if entry.Kind == run.EntryStep {
 				due[schemas[path.Base(entry.Key)]]--

@@ -187,7 +187,7 @@ func (g *gathering) search(ctx context.Context) error {
 			return err
 		}
 		if g.evidence.Stopped != nil || n >= g.Tuning.Iterations || g.evidence.Covered() == len(g.planned) || n > 1 && fresh == 0 {
-			return nil
+			break
 		}
 		if err := g.scope.Budget().Check(run.Searches); err != nil {
 			if !spent(err) {

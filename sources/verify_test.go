@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"testing"
 
@@ -94,9 +95,7 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := scripted(map[string]any{})
-			for k, v := range c.replies {
-				m.replies[k] = v
-			}
+			maps.Copy(m.replies, c.replies)
 			r, _ := verify(t, m, Writing{Text: c.text, Drop: c.drop})
 			if r.Text != c.want || r.Covered != c.covered {
 				t.Errorf("%d covered:\n%s\nnot\n%s", r.Covered, r.Text, c.want)

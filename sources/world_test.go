@@ -45,7 +45,7 @@ func (s *shelf) Name() string { return "shelf" }
 
 func words(text string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields(strings.ToLower(text)) {
+	for w := range strings.FieldsSeq(strings.ToLower(text)) {
 		if w = strings.Trim(w, ".,?!\"“”"); len(w) > 3 {
 			out[w] = true
 		}

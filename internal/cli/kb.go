@@ -101,8 +101,8 @@ func (a *app) sameFolder(l *link, in sources.Place) error {
 			continue
 		}
 		root := in.Paths[0]
-		if real, err := filepath.EvalSymlinks(root); err == nil {
-			root = real
+		if target, err := filepath.EvalSymlinks(root); err == nil {
+			root = target
 		}
 		if slices.Contains(c.Roots, root) {
 			return nil
