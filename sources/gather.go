@@ -89,6 +89,9 @@ func (e *Evidence) Covered() int {
 	return n
 }
 
+// CutShort says whether gathering ended before it was through.
+func (e *Evidence) CutShort() bool { return e.Stopped != nil }
+
 // Missing returns the titles of the facets that are not answered.
 func (e *Evidence) Missing() []string {
 	var out []string
@@ -186,7 +189,7 @@ func (g *gathering) search(ctx context.Context) error {
 		if err := g.sift(ctx, round); err != nil {
 			return err
 		}
-		if g.evidence.Stopped != nil || n >= g.Tuning.Iterations || g.evidence.Covered() == len(g.planned) || n > 1 && fresh == 0 {
+		if g.evidence.CutShort() || n >= g.Tuning.Iterations || g.evidence.Covered() == len(g.planned) || n > 1 && fresh == 0 {
 			break
 		}
 		if err := g.scope.Budget().Check(run.Searches); err != nil {

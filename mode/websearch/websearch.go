@@ -287,7 +287,7 @@ func (w *writing) conflicts() []cite.Conflict {
 // notes are what the reader of the answer should know about how it came about.
 func (w *writing) notes() []string {
 	notes := w.ready.Notes(w.language)
-	if w.evidence.Stopped != nil {
+	if w.evidence.CutShort() {
 		notes = append(notes, lang.Text(w.language, "research.stopped"))
 	}
 	return append(notes, w.evidence.Trouble...)
