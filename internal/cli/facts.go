@@ -147,7 +147,7 @@ func (f *facts) lines(width int) []string {
 		add(strings.Join(parts, " · "))
 	}
 	for _, w := range f.works[max(0, len(f.works)-maxWorks):] {
-		add(bar(w, width-2))
+		add(bar(f.lang, w, width-2))
 	}
 	if totals := f.totals(); len(totals) > 0 {
 		add(strings.Join(totals, " · "))
@@ -252,12 +252,12 @@ func (f *facts) summary() string {
 }
 
 // bar is a piece of work with how far it is, in at most width columns.
-func bar(p event.Progress, width int) string {
+func bar(code lang.Code, p event.Progress, width int) string {
 	count := fmt.Sprint(p.Done)
 	if p.Total > 0 {
 		count += "/" + fmt.Sprint(p.Total)
 	}
-	what := term.Line(p.What)
+	what := term.Line(work(code, p.What))
 	note := term.Line(p.Note)
 	size := min(maxBar, width/3)
 	if p.Total <= 0 || size < leastBar {

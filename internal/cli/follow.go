@@ -50,7 +50,7 @@ func (a *app) newView(out io.Writer, code lang.Code, echo bool) view {
 		return jsonView{a.proc.Stdout}
 	}
 	_, live := a.terminal(out)
-	return &textView{out: out, live: live, board: a.newBoard(code), lang: code, verbose: a.Verbose, echo: echo}
+	return &textView{out: out, live: live, board: a.newBoard(code), lang: code, verbose: a.Verbose, echo: echo, dir: a.dir()}
 }
 
 // follow shows a run until it is over or waits, and returns how the command

@@ -135,14 +135,7 @@ func (a *app) researchView(out io.Writer, code lang.Code) view {
 // place finds out what a question is asked of: a path that exists, or the name
 // of a collection.
 func (a *app) place(name string) (sources.Place, error) {
-	dir := a.proc.Dir
-	if dir == "" {
-		var err error
-		if dir, err = os.Getwd(); err != nil {
-			return sources.Place{}, err
-		}
-	}
-	in := sources.Place{Base: dir}
+	in := sources.Place{Base: a.dir()}
 	if name == "" {
 		return in, nil
 	}
@@ -164,6 +157,18 @@ func (a *app) place(name string) (sources.Place, error) {
 		in.Collection = name
 	}
 	return in, nil
+}
+
+// dir is where the command was given, "" where that can't be told.
+func (a *app) dir() string {
+	if a.proc.Dir != "" {
+		return a.proc.Dir
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
 }
 
 // path makes a path absolute, from where the command was given.

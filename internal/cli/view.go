@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -65,6 +66,8 @@ type textView struct {
 	lang  lang.Code
 	// verbose shows the model's reasoning and what it cost.
 	verbose bool
+	// dir is where the command was given: paths are shown from there.
+	dir string
 	// echo shows the user's own messages, for those who only watch.
 	echo bool
 
@@ -190,7 +193,7 @@ func (v *textView) line(ev event.Event) string {
 		text = v.status(ev, d)
 	case event.RunError:
 		if !d.Fatal { // a fatal one is the command's own error
-			text = "trouble: " + d.Message
+			text = lang.Text(v.lang, "line.trouble", "text", d.Message)
 		}
 	case event.BudgetWarning:
 		if d.Hit {
@@ -203,32 +206,32 @@ func (v *textView) line(ev event.Event) string {
 	case event.PlanUpdated:
 		text = v.plan(d)
 	case event.AgentStarted:
-		text = "agent " + d.Name + ": " + d.Task
+		text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", d.Task)
 	case event.AgentFinished:
-		text = "agent " + d.Name + ": " + d.Outcome
+		text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", d.Outcome)
 	case event.AgentAction:
-		text = "calls " + d.Tool
+		text = lang.Text(v.lang, "line.calls", "tool", d.Tool)
 	case event.AgentReasoning:
 		if v.verbose {
-			text = "thinks: " + d.Text
+			text = lang.Text(v.lang, "line.thinks", "text", d.Text)
 		}
 	case event.SupervisorDecision:
-		text = "decides: " + d.Decision
+		text = lang.Text(v.lang, "line.decides", "text", d.Decision)
 	case event.SearchStarted:
-		text = "searches: " + d.Query
+		text = lang.Text(v.lang, "line.searches", "query", d.Query)
 	case event.SearchResults:
-		text = fmt.Sprintf("found %d, %d new: %s", d.Found, d.New, d.Query)
+		text = lang.Text(v.lang, "line.found", "found", d.Found, "new", d.New, "query", d.Query)
 		if d.Error != "" {
-			text = "search failed: " + d.Error
+			text = lang.Text(v.lang, "line.search-failed", "reason", d.Error)
 		}
 	case event.SourceRead:
-		text = fmt.Sprintf("read [%d] %s", d.Number, d.URL)
+		text = lang.Text(v.lang, "line.read", "number", d.Number, "place", v.place(d.URL))
 	case event.SourceFailed:
-		text = "could not read " + d.URL + ": " + d.Reason
+		text = lang.Text(v.lang, "line.unread", "place", v.place(d.URL), "reason", d.Reason)
 	case event.ReportSection:
-		text = "wrote: " + d.Title
+		text = lang.Text(v.lang, "line.wrote", "title", d.Title)
 	case event.Coverage:
-		text = fmt.Sprintf("coverage of %s: %d of %d", d.Of, d.Covered, d.Total)
+		text = lang.Text(v.lang, "line."+d.Of, "covered", d.Covered, "total", d.Total)
 	case event.Usage:
 		if v.verbose {
 			text = fmt.Sprintf("%s: %d tokens in, %d out", d.Model, d.Input, d.Output)
@@ -278,10 +281,7 @@ func (v *textView) plan(p event.PlanUpdated) string {
 		return ""
 	}
 	v.planned = titles
-	if len(titles) == 1 {
-		return "plan: 1 step"
-	}
-	return fmt.Sprintf("plan: %d steps", len(titles))
+	return lang.Text(v.lang, "line.plan", "n", len(titles))
 }
 
 // progress is a line for every tenth of a piece of work.
@@ -297,7 +297,27 @@ func (v *textView) progress(p event.Progress) string {
 	if tenth <= before { // it may have begun anew
 		return ""
 	}
-	return fmt.Sprintf("%s: %d of %d", p.What, p.Done, p.Total)
+	return lang.Text(v.lang, "line.progress", "what", work(v.lang, p.What), "done", p.Done, "total", p.Total)
+}
+
+// work is the name of a piece of work in a language, where it has one.
+func work(code lang.Code, what string) string {
+	key := "work." + what
+	if name := lang.Text(code, key); name != key {
+		return name
+	}
+	return what
+}
+
+// place is an address, or a path as somebody would write it here.
+func (v *textView) place(address string) string {
+	if !filepath.IsAbs(address) || v.dir == "" {
+		return address
+	}
+	if rel, err := filepath.Rel(v.dir, address); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return address
 }
 
 // took is a duration as a person reads it.
