@@ -156,11 +156,13 @@ func share(part, whole int) float64 {
 // overruled notes that rules stood in for a model that was there.
 func (g *gathering) overruled(yes bool, why string) {
 	if yes {
-		g.trouble("a model's decision was made by rules instead: " + why)
+		g.trouble("research.by-rules", "why", why)
 	}
 }
 
-func (g *gathering) trouble(text string) {
+// trouble keeps what went wrong, in the language of the answer.
+func (g *gathering) trouble(key string, args ...any) {
+	text := lang.Text(g.Language, key, args...)
 	if !slices.Contains(g.evidence.Trouble, text) {
 		g.evidence.Trouble = append(g.evidence.Trouble, text)
 	}
@@ -316,7 +318,7 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []Foll
 				g.evidence.Stopped = q.err
 			} else {
 				failed++
-				g.trouble(fmt.Sprintf("the search %q failed: %s", q.text, told.Error))
+				g.trouble("research.search-failed", "query", q.text, "why", told.Error)
 			}
 		}
 		ranking := index.Ranking{Weight: 1}
@@ -408,7 +410,7 @@ func (g *gathering) sift(ctx context.Context, s *run.Scope) error {
 		return out, nil
 	})
 	if err != nil {
-		return g.forgive(err, "judging what was found")
+		return g.forgive(err)
 	}
 	for i, v := range verdicts {
 		g.evidence.Facets[i].Answered, g.evidence.Facets[i].Confidence = v.Answered, v.Confidence
@@ -417,10 +419,10 @@ func (g *gathering) sift(ctx context.Context, s *run.Scope) error {
 }
 
 // forgive turns the failure of a step that the run can do without into trouble.
-func (g *gathering) forgive(err error, doing string) error {
+func (g *gathering) forgive(err error) error {
 	if run.Stopped(err) {
 		return err
 	}
-	g.trouble(doing + ": " + faultOf(err).Message)
+	g.trouble("research.not-judged", "why", faultOf(err).Message)
 	return nil
 }

@@ -94,7 +94,7 @@ func (g *gathering) read(ctx context.Context) error {
 	}
 	for _, r := range readings {
 		if r.got.Failure != "" {
-			g.trouble(fmt.Sprintf("%s could not be read: %s", r.lead.URI, r.got.Failure))
+			g.trouble("research.source-failed", "place", r.lead.URI, "why", r.got.Failure)
 			if err := g.scope.Emit(event.SourceFailed{URL: r.lead.URI, Reason: r.got.Failure}); err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (g *gathering) enter(ctx context.Context, r *reading) error {
 	}
 	if known, ok := e.Ledger.Lookup(r.lead.URI); ok && known.Snapshot != snap.Hash {
 		// Two texts under one address: what was read first is what is cited.
-		g.trouble(fmt.Sprintf("%s was read twice and had changed in between", r.lead.URI))
+		g.trouble("research.source-changed", "place", r.lead.URI)
 		return nil
 	}
 	src := e.Ledger.Add(cite.Source{

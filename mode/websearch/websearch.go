@@ -193,7 +193,7 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 	made.Value.Reasoning = cite.Sanitize(made.Value.Reasoning)
 	if made.Extractive {
 		if made.Overruled() {
-			w.evidence.Trouble = append(w.evidence.Trouble, "the answer was made by rules instead of a model: "+made.Why)
+			w.evidence.Trouble = append(w.evidence.Trouble, lang.Text(w.language, "research.answer-by-rules", "why", made.Why))
 		}
 		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
 	}
