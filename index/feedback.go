@@ -11,7 +11,7 @@ const (
 	feedbackDocs   = 5    // that are taken to be about the query
 	feedbackTerms  = 20   // that join it
 	feedbackWeight = 0.15 // of the most telling of them
-	feedbackReach  = 80   // tokens around the place that answers best
+	feedbackReach  = 80   // places around the place that answers best
 	rankDepth      = 50   // documents that are ranked by their words
 )
 
@@ -71,11 +71,12 @@ func (x *Index) widen(query string, words []term, docs []Doc) ([]term, error) {
 	for i, d := range docs {
 		r.find(d.Title, d.Heading, d.Text)
 		_, end := r.together()
-		token := 0
+		place := 0
 		for _, text := range [...]string{d.Title, d.Heading, d.Text} {
 			scan.reset(text)
-			for ; scan.next(); token++ {
-				if token < end-windowSize-feedbackReach || token > end+feedbackReach ||
+			for scan.next() {
+				place += scan.kind.places()
+				if place < end-windowSize-feedbackReach || place > end+feedbackReach ||
 					scan.kind == character || functional(scan.surface, scan.kind, x.tongues) {
 					continue
 				}
@@ -91,7 +92,7 @@ func (x *Index) widen(query string, words []term, docs []Doc) ([]term, error) {
 					}
 				})
 			}
-			token += fieldGap
+			place += fieldGap
 		}
 	}
 	var telling []term

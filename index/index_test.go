@@ -252,15 +252,47 @@ func TestFuseAndGroup(t *testing.T) {
 	}
 }
 
-func TestWeight(t *testing.T) {
-	b := NewBuilder()
-	b.Add(Doc{ID: "a", Text: "rivers and seas"})
-	b.Add(Doc{ID: "b", Text: "rivers and towns"})
-	segment, err := Open(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
+// What is shorter than half the average gains no more by being short, and
+// what is longer still loses.
+func TestShortTextsAreEqual(t *testing.T) {
+	filler := strings.Repeat("stone wind cloud field ", 30)
+	x := New(open(t,
+		Doc{ID: "a-note", Text: "lantern"},
+		Doc{ID: "b-line", Text: "lantern above an old door"},
+		Doc{ID: "c-page", Text: "lantern " + filler},
+		Doc{ID: "d-other", Text: filler},
+	))
+	hits := search(t, x, Query{Text: "lantern"})
+	if len(hits) != 3 || hits[0].Score != hits[1].Score || hits[1].Score <= hits[2].Score || hits[2].ID != "c-page" {
+		t.Errorf("got %v, want the two short texts level and before the long one", hits)
 	}
-	x := New(segment)
+}
+
+// A window over characters reaches over as many of them as one over words
+// does over words: the pairs between them take no place.
+func TestWindowReachesAsFarOverCharacters(t *testing.T) {
+	for _, c := range []struct{ query, between, first, last string }{
+		{"lantern harbour", "stone ", "lantern ", "harbour"},
+		{"桥港", "石", "桥", "港"},
+	} {
+		text := func(n int) string { return c.first + strings.Repeat(c.between, n) + c.last }
+		x := New(open(t, Doc{ID: "near", Text: text(windowSize - 1)}, Doc{ID: "far", Text: text(windowSize)}))
+		r, err := x.newReranker(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.find("", "", text(windowSize-1))
+		near, _ := r.together()
+		r.find("", "", text(windowSize))
+		far, _ := r.together()
+		if near <= far {
+			t.Errorf("%s: both words in a window are worth %v, one of them %v", c.query, near, far)
+		}
+	}
+}
+
+func TestWeight(t *testing.T) {
+	x := New(open(t, Doc{ID: "a", Text: "rivers and seas"}, Doc{ID: "b", Text: "rivers and towns"}))
 	if all, one, none := x.Weight("river"), x.Weight("town"), x.Weight("mountain"); all < 0 || all >= one || one >= none {
 		t.Errorf("weights %v, %v, %v", all, one, none)
 	}

@@ -12,11 +12,21 @@ const (
 	pairBonus   = 0.2  // neighbours in the query that stand near each other
 	windowBonus = 0.4  // words found together in one place
 	headBonus   = 0.15 // words found in the title or heading
-	windowSize  = 40   // tokens
-	pairReach   = 8    // tokens
+	windowSize  = 40   // places
+	pairReach   = 8    // places
 	farPair     = 0.3  // of a pair that is near but not adjacent
-	fieldGap    = 50   // tokens between fields, so that nothing is near across them
+	fieldGap    = 50   // places between fields, so that nothing is near across them
 )
+
+// places returns how many places a token of this kind takes: a word or a
+// character one, and a pair of characters none, since its characters have
+// theirs. Else a window over a script without spaces would reach half as far.
+func (k kind) places() int {
+	if k == gram {
+		return 0
+	}
+	return 1
+}
 
 // Candidate is a document with what a reranker reads of it.
 type Candidate struct {
@@ -29,7 +39,7 @@ type Candidate struct {
 
 // occurrence is a word of the query in a candidate.
 type occurrence struct {
-	at   int // token
+	at   int // place
 	word int
 }
 
@@ -127,16 +137,17 @@ func (r *reranker) bonus(title, heading, text string) float64 {
 // before the text.
 func (r *reranker) find(title, heading, text string) int {
 	r.found = r.found[:0]
-	token, heads := 0, 0
+	place, heads := 0, 0
 	for _, field := range [...]string{title, heading, text} {
 		heads = len(r.found)
 		r.scan.reset(field)
-		for ; r.scan.next(); token++ {
+		for r.scan.next() {
+			place += r.scan.kind.places()
 			if w := r.match(); w >= 0 {
-				r.found = append(r.found, occurrence{token, w})
+				r.found = append(r.found, occurrence{place, w})
 			}
 		}
-		token += fieldGap
+		place += fieldGap
 	}
 	return heads
 }
@@ -169,7 +180,7 @@ func (r *reranker) near() float32 {
 }
 
 // together returns the most that the different words of one window are worth,
-// and the token at which that window ends.
+// and the place at which that window ends.
 func (r *reranker) together() (most float32, end int) {
 	clear(r.have)
 	sum, from := float32(0), 0

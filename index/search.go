@@ -13,6 +13,7 @@ import (
 const (
 	saturation = 1.2  // k1: how soon more of a term stops to count
 	lengthBias = 0.75 // b: how much long documents are held back
+	shortest   = 0.5  // of the average length: what is shorter gains no more by it
 	headWeight = 2    // what a word of a title or heading counts
 	askWeight  = 0.2  // what a function word in a query counts
 
@@ -68,7 +69,9 @@ func New(segments ...*Segment) *Index {
 	average := float32(max(1, float64(tokens)/float64(max(1, x.docs))))
 	for c, n := range counts {
 		for l, length := range lengths {
-			norm := saturation * (1 - lengthBias + lengthBias*length/average)
+			// A few words that repeat the question are no better an answer than a
+			// paragraph about it.
+			norm := saturation * (1 - lengthBias + lengthBias*max(shortest, length/average))
 			x.gain[c<<8|l] = n * (saturation + 1) / (n + norm)
 		}
 	}
