@@ -180,7 +180,7 @@ func lineEnds(line, rest string) bool {
 	if next == "" || line == "" || strings.HasPrefix(line, "#") || itemMark(next) {
 		return true
 	}
-	if utf8.RuneCountInString(line) >= wrapWidth {
+	if columns(line) >= wrapWidth {
 		return false
 	}
 	last, _ := utf8.DecodeLastRuneInString(line)
@@ -194,8 +194,20 @@ func lineEnds(line, rest string) bool {
 	return unicode.IsUpper(first) || ideographic(first) || unicode.IsDigit(first)
 }
 
-// wrapWidth is the length from which a line is taken to be wrapped prose.
+// wrapWidth is the columns from which a line is taken to be wrapped prose.
 const wrapWidth = 60
+
+// columns is how wide a line is on paper: Chinese characters take two columns.
+func columns(line string) int {
+	n := 0
+	for _, r := range line {
+		n++
+		if ideographic(r) {
+			n++
+		}
+	}
+	return n
+}
 
 func itemMark(line string) bool {
 	r, size := utf8.DecodeRuneInString(line)

@@ -40,6 +40,9 @@ func TestSentences(t *testing.T) {
 		// English
 		"It works. |It really does! |Does it?",
 		"«Учёные женщины» (фр. Les Femmes savantes) — комедия. |Её написал Мольер.",
+		"Океан (др.-греч. Ὠκεανός) велик. |Он глубок.",
+		"Актёр (род. 18 октября 1960 года) известен. |Это старый род. |Он угас.",
+		"如果没有连接模型，程序会说明如何连接，并以退出码 3 结束。|没有密钥也可以先试：自带的测试模型并不思考，但它的行为\n和真实的服务一样。|下一句。",
 		"Dr. Smith met Mr. Jones at 5 p.m. on Monday. |They talked.",
 		"Pi is 3.14. |See example.com for more, e.g. the FAQ.",
 		"Fruit, i.e. apples, pears, etc. |They are cheap.",
