@@ -229,6 +229,16 @@ func standAlone(parts []string) []string {
 	return parts
 }
 
+// FollowOn makes a question that points back to an earlier one stand by itself,
+// as far as rules can: it gets the names of the earlier one, if that has any.
+func FollowOn(question, earlier string) string {
+	about := strings.Join(names(earlier), " ")
+	if about == "" || !leans(question) || strings.Contains(question, about) {
+		return question
+	}
+	return about + ": " + question
+}
+
 var pointers = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`it its he she they him her them his hers their theirs this that these those there then

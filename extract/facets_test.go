@@ -72,3 +72,18 @@ func TestFollowUps(t *testing.T) {
 		t.Errorf("a question without content gave %q", got)
 	}
 }
+
+func TestFollowOn(t *testing.T) {
+	for _, c := range []struct{ question, earlier, want string }{
+		{"Who built it?", "How high is the lighthouse of Cape Kestrel?", "Cape Kestrel: Who built it?"},
+		{"Кто его построил?", "Какой высоты маяк на мысе Кестрел?", "Кестрел: Кто его построил?"},
+		{"它是谁设计的？", "《故宫》建于哪一年？", "《故宫》: 它是谁设计的？"},
+		{"What does a ticket to the museum cost?", "How high is the lighthouse of Cape Kestrel?", "What does a ticket to the museum cost?"},
+		{"Who built it?", "how high is the tower?", "Who built it?"},
+		{"Who built Cape Kestrel then?", "Where is Cape Kestrel?", "Who built Cape Kestrel then?"},
+	} {
+		if got := FollowOn(c.question, c.earlier); got != c.want {
+			t.Errorf("%s after %s: %q", c.question, c.earlier, got)
+		}
+	}
+}

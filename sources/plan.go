@@ -60,7 +60,16 @@ var plan = &prompt.Task[planInput, Plan]{
 	Role:     llm.ForSummarizer,
 	Template: prompt.Parse(files, "plan.md"),
 	History:  func(in planInput) []llm.Message { return in.History },
-	Fallback: func(in planInput) (Plan, error) { return planByRules(in.Question, in.Queries), nil },
+	Fallback: func(in planInput) (Plan, error) {
+		question := in.Question
+		for _, m := range slices.Backward(in.History) {
+			if m.Role == llm.RoleUser {
+				question = extract.FollowOn(question, m.Content)
+				break
+			}
+		}
+		return planByRules(question, in.Queries), nil
+	},
 }
 
 // planByRules splits a question where its grammar does.

@@ -211,5 +211,8 @@ func writeResults(file, command string, figures []figure, ran map[string]bool) e
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(b.String()), 0o644)
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		return err
+	}
+	return writeReferences(file, strings.TrimSuffix(file, filepath.Ext(file))+"-reference.txt")
 }

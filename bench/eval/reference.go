@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// reference is what others measured on the same half of a set, and what we aim
+// at; 0 where there is none.
+type reference struct {
+	figure string // set and metric
+	what   string // who measured it
+	value  float64
+	target float64
+	less   bool // the target is a maximum
+}
+
+const plainBM25 = "plain BM25"
+
+// references are the figures that are shown beside others'.
+var references = []reference{
+	{figure: "retrieval_scifact_en ndcg@10", what: plainBM25, value: 0.667, target: 0.70},
+	{figure: "retrieval_rurag_ru ndcg@10", what: plainBM25, value: 0.937, target: 0.95},
+	{figure: "retrieval_rurag_ru ndcg@10.chunks", what: plainBM25, value: 0.901, target: 0.93},
+	{figure: "retrieval_xquad ndcg@10.ru", what: plainBM25, value: 0.858, target: 0.93},
+	{figure: "retrieval_xquad ndcg@10.en", what: plainBM25, value: 0.956},
+	{figure: "retrieval_xquad ndcg@10.zh", what: plainBM25, value: 0.959},
+	{figure: "retrieval_xquad ndcg@10.de", what: plainBM25, value: 0.896},
+	{figure: "retrieval_xquad ndcg@10.ru-en", what: plainBM25, value: 0.154},
+	{figure: "retrieval_xquad ndcg@10.zh-en", what: plainBM25, value: 0.156},
+	{figure: "retrieval_dureader_demo_zh ndcg@10", what: plainBM25, value: 0.761, target: 0.78},
+	{figure: "qa_musique_en all@5.oneshot", what: plainBM25, value: 0.175},
+	{figure: "qa_hotpot_en all@5.oneshot", what: plainBM25, value: 0.630},
+	{figure: "qa_2wiki_en all@8.oneshot", what: plainBM25, value: 0.327},
+	{figure: "retrieval_cranfield_en ndcg@10", what: plainBM25, value: 0.374},
+	{figure: "retrieval_cmrc2018_zh ndcg@10", what: plainBM25, value: 0.985},
+	{figure: "retrieval_drcd_zh_hant ndcg@10", what: plainBM25, value: 0.969},
+	{figure: "retrieval_msmarco_sub_en ndcg@10", what: plainBM25, value: 0.680},
+	{figure: "html_aeb_en f1", what: "go-trafilatura", value: 0.956, target: 0.965},
+	{figure: "retrieval_xquad answer-in-citation.en", target: 0.80},
+	{figure: "retrieval_xquad quote-exact", target: 1},
+	{figure: "retrieval_rurag_ru quote-exact", target: 1},
+	{figure: "ssrf_payloads blocked", target: 1},
+	{figure: "ssrf_payloads dials", less: true},
+	{figure: "url_wpt blocked", target: 1},
+	{figure: "url_wpt dials", less: true},
+	{figure: "inject_bipia_en escaped", less: true},
+	{figure: "inject_agentdojo_en escaped", less: true},
+}
+
+// writeReferences writes the figures of a results file that have a reference or
+// a target, beside them. A verdict's baseline is the majority class, measured in
+// the same run.
+func writeReferences(results, file string) error {
+	raw, err := os.ReadFile(results)
+	if err != nil {
+		return err
+	}
+	values := map[string]string{}
+	var verdicts []string
+	for line := range strings.Lines(string(raw)) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || fields[0] == "#" {
+			continue
+		}
+		name := fields[0] + " " + fields[1]
+		values[name] = fields[2]
+		if strings.HasPrefix(fields[1], "macro-f1") {
+			verdicts = append(verdicts, name)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("# figure: ours (reference) [target]; made by go run ./bench/eval from eval.txt beside it\n")
+	for _, r := range references {
+		ours, ok := values[r.figure]
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(&b, "%-42s %s", r.figure, ours)
+		if r.value > 0 {
+			fmt.Fprintf(&b, " (%.3f %s)", r.value, r.what)
+		}
+		b.WriteString(r.verdict(ours) + "\n")
+	}
+	for _, name := range verdicts {
+		fmt.Fprintf(&b, "%-42s %s (%s majority class)\n", name, values[name], values[strings.Replace(name, "macro-f1", "majority-f1", 1)])
+	}
+	return os.WriteFile(file, []byte(b.String()), 0o644)
+}
+
+// verdict says whether a figure reaches its target.
+func (r reference) verdict(ours string) string {
+	value, err := strconv.ParseFloat(ours, 64)
+	if err != nil || r.target == 0 && !r.less {
+		return ""
+	}
+	sign, reached := "≥", value >= r.target
+	if r.less {
+		sign, reached = "≤", value <= r.target
+	}
+	said := fmt.Sprintf(" [%s %g]", sign, r.target)
+	if !reached {
+		said += " missed"
+	}
+	return said
+}
