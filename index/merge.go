@@ -114,16 +114,16 @@ func (in *input) next() (bool, error) {
 
 // append adds the postings of the term at hand under their new numbers.
 func (in *input) append(out []posting) ([]posting, error) {
-	var buf [blockSize]posting
+	var buf postings
 	l := &in.c.postings
 	for block := range l.blocks() {
-		n, ok := l.decode(block, in.s.docs, buf[:])
+		n, ok := l.decode(block, in.s.docs, &buf)
 		if !ok {
 			return nil, corrupt("postings")
 		}
-		for _, p := range buf[:n] {
-			if to := in.moved[p.doc]; to > 0 {
-				out = append(out, posting{to - 1, p.count})
+		for i, doc := range buf.docs[:n] {
+			if to := in.moved[doc]; to > 0 {
+				out = append(out, posting{to - 1, buf.counts[i]})
 			}
 		}
 	}

@@ -123,29 +123,71 @@ func (l *list) last(block int) uint32 {
 	return binary.LittleEndian.Uint32(l.skip[block*skipSize:])
 }
 
-// decode reads a block into out, which has room for blockSize postings, and
-// returns how many there are. Documents are less than docs.
-func (l *list) decode(block int, docs uint32, out []posting) (int, bool) {
-	from, next, ok := l.span(block)
+// postings are those of a block, as decode reads them.
+type postings struct {
+	packed [blockSize]uint64 // as in the list: gap above, count code below
+	docs   [blockSize]uint32
+	counts [blockSize]uint8 // codes
+}
+
+// decode reads a block and returns how many postings it has. Documents rise
+// and are less than docs.
+func (l *list) decode(block int, docs uint32, out *postings) (int, bool) {
+	from, first, ok := l.span(block)
 	if !ok {
 		return 0, false
 	}
 	n := min(blockSize, l.docs-block*blockSize)
-	out = out[:n]
-	countWidth := uint(l.body[from+1]) & 7
-	width := uint(l.body[from]) + countWidth
-	mask, countMask := uint64(1)<<width-1, uint64(1)<<countWidth-1
-	body := l.body[from+2:]
+	gapWidth, countWidth := uint(l.body[from]), uint(l.body[from+1])
+	unpack(out.packed[:(n+3)&^3], l.body[from+2:], gapWidth+countWidth)
+	last := out.split(n, uint64(first), countWidth)
+	// They rise, so that the last one vouches for all.
+	return n, last < uint64(docs)
+}
+
+// unpack reads values of so many bits, which are at most 57, four at a time;
+// their number is a multiple of four. It touches no byte more than eight after
+// the one in which the first of the last four values begins.
+func unpack(out []uint64, body []byte, width uint) {
+	width &= 63
+	mask := uint64(1)<<width - 1
 	bit := uint(0)
-	for i := range out {
-		v := binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7) & mask
-		bit += width
-		doc := uint64(next) + v>>countWidth
-		if doc >= uint64(docs) {
-			return 0, false
+	if width > 57/4 {
+		for i := range out {
+			if bit>>3+8 > uint(len(body)) {
+				return // values that fill up the last four
+			}
+			out[i] = binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7) & mask
+			bit += width
 		}
-		out[i] = posting{uint32(doc), uint8(v & countMask)}
-		next = uint32(doc) + 1
+		return
 	}
-	return n, true
+	for len(out) >= 4 {
+		word := binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7)
+		out[0] = word & mask
+		word >>= width
+		out[1] = word & mask
+		word >>= width
+		out[2] = word & mask
+		word >>= width
+		out[3] = word & mask
+		out = out[4:]
+		bit += 4 * width
+	}
+}
+
+// split makes documents and counts of n packed postings, the first document
+// being next or greater, and returns the last document.
+//
+//go:noinline
+func (p *postings) split(n int, next uint64, countWidth uint) uint64 {
+	countWidth &= 7
+	mask := uint64(1)<<countWidth - 1
+	for i, v := range p.packed[:n] {
+		next += v >> countWidth
+		p.docs[i] = uint32(next)
+		p.counts[i] = uint8(v & mask)
+		next++
+	}
+	return next - 1
 }

@@ -85,9 +85,11 @@ func (s *Segment) Bytes() []byte { return s.data }
 func (s *Segment) Len() int { return int(s.docs) - s.deleted }
 
 // id returns a document's id; the segment is verified.
-func (s *Segment) id(doc uint32) string {
+func (s *Segment) id(doc uint32) string { return string(s.idBytes(doc)) }
+
+func (s *Segment) idBytes(doc uint32) []byte {
 	starts := s.parts[secStarts][4*doc:]
-	return string(s.parts[secIDs][binary.LittleEndian.Uint32(starts):binary.LittleEndian.Uint32(starts[4:])])
+	return s.parts[secIDs][binary.LittleEndian.Uint32(starts):binary.LittleEndian.Uint32(starts[4:])]
 }
 
 func (s *Segment) isGone(doc uint32) bool {
