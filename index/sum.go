@@ -45,7 +45,7 @@ func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(st
 	for i := len(w.lists) - 1; i >= 0; i-- {
 		w.after[i] = w.after[i+1] + w.worth[i]*x.ceiling(w.lists[i])
 	}
-	defer func() {
+	defer func() { // after an error, and if a filter panics
 		for _, doc := range w.touched {
 			w.score[doc] = 0
 		}
@@ -66,11 +66,14 @@ func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(st
 		}
 	}
 	for _, doc := range w.touched {
-		if sum := w.score[doc]; sum >= floor {
+		sum := w.score[doc]
+		w.score[doc] = 0
+		if sum >= floor {
 			w.best.offer(s, doc, sum, accept)
 			floor = max(floor, w.best.floor())
 		}
 	}
+	w.touched = w.touched[:0]
 	return nil
 }
 
@@ -84,9 +87,9 @@ func (w *work) floor(known float32, accept func(uint32) bool) float32 {
 	for range w.best.limit {
 		w.kth = append(w.kth, known)
 	}
-	kth := w.kth
+	kth, score, least := w.kth, w.score, known
 	for _, doc := range w.touched {
-		if v := w.score[doc]; v > kth[0] && accept(doc) {
+		if v := score[doc]; v > least && accept(doc) {
 			// kth is a heap with the least on top.
 			i := 0
 			for {
@@ -104,9 +107,10 @@ func (w *work) floor(known float32, accept func(uint32) bool) float32 {
 				i = c
 			}
 			kth[i] = v
+			least = kth[0]
 		}
 	}
-	return kth[0]
+	return least
 }
 
 // forget drops the documents whose score is below least.
