@@ -125,7 +125,6 @@ func (l *list) last(block int) uint32 {
 
 // postings are those of a block, as decode reads them.
 type postings struct {
-	packed [blockSize]uint64 // as in the list: gap above, count code below
 	docs   [blockSize]uint32
 	counts [blockSize]uint8 // codes
 }
@@ -139,54 +138,57 @@ func (l *list) decode(block int, docs uint32, out *postings) (int, bool) {
 	}
 	n := min(blockSize, l.docs-block*blockSize)
 	gapWidth, countWidth := uint(l.body[from]), uint(l.body[from+1])
-	unpack(out.packed[:(n+3)&^3], l.body[from+2:], gapWidth+countWidth)
-	last := out.split(n, uint64(first), countWidth)
-	// They rise, so that the last one vouches for all.
-	return n, last < uint64(docs)
+	body := l.body[from+2:]
+	if gapWidth+countWidth > fourWidth {
+		return n, out.unpack(n, uint64(first), body, gapWidth, countWidth) < uint64(docs)
+	}
+	out.unpackFours(n, first, body, gapWidth, countWidth)
+	// They rise, so that the last one vouches for all; gaps are too small to go
+	// round and come back.
+	last := out.docs[n-1]
+	return n, first <= last && last < docs
 }
 
-// unpack reads values of so many bits, which are at most 57, four at a time;
-// their number is a multiple of four. It touches no byte more than eight after
-// the one in which the first of the last four values begins.
-func unpack(out []uint64, body []byte, width uint) {
-	width &= 63
-	mask := uint64(1)<<width - 1
-	bit := uint(0)
-	if width > 57/4 {
-		for i := range out {
-			if bit>>3+8 > uint(len(body)) {
-				return // values that fill up the last four
-			}
-			out[i] = binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7) & mask
-			bit += width
-		}
-		return
-	}
-	for len(out) >= 4 {
-		word := binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7)
-		out[0] = word & mask
-		word >>= width
-		out[1] = word & mask
-		word >>= width
-		out[2] = word & mask
-		word >>= width
-		out[3] = word & mask
-		out = out[4:]
-		bit += 4 * width
-	}
-}
+// fourWidth is the width of which four fit into eight bytes from any bit.
+const fourWidth = 57 / 4
 
-// split makes documents and counts of n packed postings, the first document
-// being next or greater, and returns the last document.
+// unpackFours reads n postings that are at most fourWidth wide, and perhaps
+// some that are none after them. Like unpack it is a loop of its own so that
+// all it needs stays in registers.
 //
 //go:noinline
-func (p *postings) split(n int, next uint64, countWidth uint) uint64 {
-	countWidth &= 7
-	mask := uint64(1)<<countWidth - 1
-	for i, v := range p.packed[:n] {
-		next += v >> countWidth
-		p.docs[i] = uint32(next)
-		p.counts[i] = uint8(v & mask)
+func (p *postings) unpackFours(n int, next uint32, body []byte, gapWidth, countWidth uint) {
+	gapWidth, countWidth = gapWidth&15, countWidth&7
+	width := (gapWidth + countWidth) & 31
+	gaps, counts := uint64(1)<<gapWidth-1, uint8(1)<<countWidth-1
+	bit := uint(0)
+	for i := 0; i < n; i += 4 {
+		word := binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7)
+		bit += 4 * width
+		at := i & (blockSize - 4)
+		next += uint32(word >> countWidth & gaps)
+		p.docs[at], p.counts[at] = next, uint8(word)&counts
+		word >>= width
+		next += uint32(word>>countWidth&gaps) + 1
+		p.docs[at+1], p.counts[at+1] = next, uint8(word)&counts
+		word >>= width
+		next += uint32(word>>countWidth&gaps) + 1
+		p.docs[at+2], p.counts[at+2] = next, uint8(word)&counts
+		word >>= width
+		next += uint32(word>>countWidth&gaps) + 1
+		p.docs[at+3], p.counts[at+3] = next, uint8(word)&counts
+		next++
+	}
+}
+
+// unpack reads n postings of any width and returns the last document.
+func (p *postings) unpack(n int, next uint64, body []byte, gapWidth, countWidth uint) uint64 {
+	gaps, counts := uint64(1)<<gapWidth-1, uint64(1)<<countWidth-1
+	for i := range n {
+		bit := uint(i) * (gapWidth + countWidth)
+		word := binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7)
+		next += word >> countWidth & gaps
+		p.docs[i], p.counts[i] = uint32(next), uint8(word&counts)
 		next++
 	}
 	return next - 1
