@@ -53,9 +53,9 @@ func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(st
 	accept := func(doc uint32) bool { return !s.isGone(doc) && (filter == nil || filter(s.id(doc))) }
 	floor := w.best.floor()
 	for i, l := range w.lists {
-		dear := len(w.touched) / 2 // what looking at them costs, in postings read
+		dear := len(w.touched) // what looking at them costs, in postings read
 		if filter != nil {
-			dear *= 4
+			dear *= 2
 		}
 		if l.docs > max(blockSize, dear) {
 			floor = w.floor(floor, accept)
