@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -19,10 +20,10 @@ type found struct {
 
 // compare orders found documents, the better first.
 func (a found) compare(b found) int {
-	if c := cmp.Compare(b.score, a.score); c != 0 {
-		return c
+	if a.score != b.score {
+		return cmp.Compare(b.score, a.score)
 	}
-	return cmp.Compare(a.segment.id(a.doc), b.segment.id(b.doc))
+	return bytes.Compare(a.segment.idBytes(a.doc), b.segment.idBytes(b.doc))
 }
 
 // floor is the score of the worst, or zero while there is room.

@@ -53,10 +53,10 @@ func Merge(segments ...*Segment) ([]byte, error) {
 	var list []posting
 	var name []byte
 	for len(inputs) > 0 {
-		least := inputs[0].c.name
+		least := inputs[0].name
 		for _, in := range inputs[1:] {
-			if bytes.Compare(in.c.name, least) < 0 {
-				least = in.c.name
+			if bytes.Compare(in.name, least) < 0 {
+				least = in.name
 			}
 		}
 		name = append(name[:0], least...)
@@ -64,7 +64,7 @@ func Merge(segments ...*Segment) ([]byte, error) {
 		rest := inputs[:0]
 		for _, in := range inputs {
 			ok := true
-			if bytes.Equal(in.c.name, name) {
+			if bytes.Equal(in.name, name) {
 				var err error
 				if list, err = in.append(list); err != nil {
 					return nil, err
@@ -91,6 +91,7 @@ type input struct {
 	moved []uint32
 	block uint32
 	c     cursor
+	name  []byte // of the term at hand
 }
 
 // next goes to the next term; it is false at the end.
@@ -109,21 +110,25 @@ func (in *input) next() (bool, error) {
 	if !in.c.next() {
 		return false, corrupt("dictionary")
 	}
+	in.name = append(in.name[:in.c.shared], in.c.suffix...)
 	return true, nil
 }
 
 // append adds the postings of the term at hand under their new numbers.
 func (in *input) append(out []posting) ([]posting, error) {
-	var buf [blockSize]posting
-	l := &in.c.postings
+	var buf postings
+	l, ok := in.c.postings()
+	if !ok {
+		return nil, corrupt("dictionary")
+	}
 	for block := range l.blocks() {
-		n, ok := l.decode(block, in.s.docs, buf[:])
+		n, ok := l.decode(block, in.s.docs, &buf)
 		if !ok {
 			return nil, corrupt("postings")
 		}
-		for _, p := range buf[:n] {
-			if to := in.moved[p.doc]; to > 0 {
-				out = append(out, posting{to - 1, p.count})
+		for i, doc := range buf.docs[:n] {
+			if to := in.moved[doc]; to > 0 {
+				out = append(out, posting{to - 1, buf.counts[i]})
 			}
 		}
 	}

@@ -123,29 +123,73 @@ func (l *list) last(block int) uint32 {
 	return binary.LittleEndian.Uint32(l.skip[block*skipSize:])
 }
 
-// decode reads a block into out, which has room for blockSize postings, and
-// returns how many there are. Documents are less than docs.
-func (l *list) decode(block int, docs uint32, out []posting) (int, bool) {
-	from, next, ok := l.span(block)
+// postings are those of a block, as decode reads them.
+type postings struct {
+	docs   [blockSize]uint32
+	counts [blockSize]uint8 // codes
+}
+
+// decode reads a block and returns how many postings it has. Documents rise
+// and are less than docs.
+func (l *list) decode(block int, docs uint32, out *postings) (int, bool) {
+	from, first, ok := l.span(block)
 	if !ok {
 		return 0, false
 	}
 	n := min(blockSize, l.docs-block*blockSize)
-	out = out[:n]
-	countWidth := uint(l.body[from+1]) & 7
-	width := uint(l.body[from]) + countWidth
-	mask, countMask := uint64(1)<<width-1, uint64(1)<<countWidth-1
+	gapWidth, countWidth := uint(l.body[from]), uint(l.body[from+1])
 	body := l.body[from+2:]
-	bit := uint(0)
-	for i := range out {
-		v := binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7) & mask
-		bit += width
-		doc := uint64(next) + v>>countWidth
-		if doc >= uint64(docs) {
-			return 0, false
-		}
-		out[i] = posting{uint32(doc), uint8(v & countMask)}
-		next = uint32(doc) + 1
+	if gapWidth+countWidth > fourWidth {
+		return n, out.unpack(n, uint64(first), body, gapWidth, countWidth) < uint64(docs)
 	}
-	return n, true
+	out.unpackFours(n, first, body, gapWidth, countWidth)
+	// They rise, so that the last one vouches for all; gaps are too small to go
+	// round and come back.
+	last := out.docs[n-1]
+	return n, first <= last && last < docs
+}
+
+// fourWidth is the width of which four fit into eight bytes from any bit.
+const fourWidth = 57 / 4
+
+// unpackFours reads n postings that are at most fourWidth wide, and perhaps
+// some that are none after them. Like unpack it is a loop of its own so that
+// all it needs stays in registers.
+//
+//go:noinline
+func (p *postings) unpackFours(n int, next uint32, body []byte, gapWidth, countWidth uint) {
+	gapWidth, countWidth = gapWidth&15, countWidth&7
+	width := (gapWidth + countWidth) & 31
+	gaps, counts := uint64(1)<<gapWidth-1, uint8(1)<<countWidth-1
+	bit := uint(0)
+	for i := 0; i < n; i += 4 {
+		word := binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7)
+		bit += 4 * width
+		at := i & (blockSize - 4)
+		next += uint32(word >> countWidth & gaps)
+		p.docs[at], p.counts[at] = next, uint8(word)&counts
+		word >>= width
+		next += uint32(word>>countWidth&gaps) + 1
+		p.docs[at+1], p.counts[at+1] = next, uint8(word)&counts
+		word >>= width
+		next += uint32(word>>countWidth&gaps) + 1
+		p.docs[at+2], p.counts[at+2] = next, uint8(word)&counts
+		word >>= width
+		next += uint32(word>>countWidth&gaps) + 1
+		p.docs[at+3], p.counts[at+3] = next, uint8(word)&counts
+		next++
+	}
+}
+
+// unpack reads n postings of any width and returns the last document.
+func (p *postings) unpack(n int, next uint64, body []byte, gapWidth, countWidth uint) uint64 {
+	gaps, counts := uint64(1)<<gapWidth-1, uint64(1)<<countWidth-1
+	for i := range n {
+		bit := uint(i) * (gapWidth + countWidth)
+		word := binary.LittleEndian.Uint64(body[bit>>3:]) >> (bit & 7)
+		next += word >> countWidth & gaps
+		p.docs[i], p.counts[i] = uint32(next), uint8(word&counts)
+		next++
+	}
+	return next - 1
 }

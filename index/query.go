@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 )
 
 // word is a word of a query, or two neighbouring characters of a script
@@ -26,24 +27,37 @@ func (w *word) weight() float32 {
 	return 1
 }
 
+// parsers hold what parsing a query needs for a while.
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+type parser struct {
+	scan  scanner
+	stems stemmer
+}
+
 // parse cuts a query into words, in order. A Latin word gives a term for each
 // language that the index holds.
 func (x *Index) parse(text string) []word {
-	var (
-		scan  scanner
-		stems stemmer
-		out   []word
-	)
-	scan.reset(text)
-	for scan.next() {
-		w := word{kind: scan.kind, ask: functional(scan.surface, scan.kind, x.tongues), span: Span{scan.start, scan.end}}
-		x.eachTerm(&stems, string(scan.surface), scan.kind, func(name string) {
-			if !slices.Contains(w.names, name) {
-				w.names = append(w.names, name)
+	p := parsers.Get().(*parser)
+	defer parsers.Put(p)
+	out := make([]word, 0, 8)
+	names := make([]string, 0, 8) // of all words
+	p.scan.reset(text)
+	for p.scan.next() {
+		from := len(names)
+		x.eachTerm(&p.stems, string(p.scan.surface), p.scan.kind, func(name string) {
+			if !slices.Contains(names[from:], name) {
+				names = append(names, name)
 			}
 		})
-		out = append(out, w)
+		out = append(out, word{
+			names: names[from:len(names):len(names)],
+			span:  Span{p.scan.start, p.scan.end},
+			kind:  p.scan.kind,
+			ask:   functional(p.scan.surface, p.scan.kind, x.tongues),
+		})
 	}
+	p.scan.reset("")
 	return out
 }
 

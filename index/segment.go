@@ -85,20 +85,15 @@ func (s *Segment) Bytes() []byte { return s.data }
 func (s *Segment) Len() int { return int(s.docs) - s.deleted }
 
 // id returns a document's id; the segment is verified.
-func (s *Segment) id(doc uint32) string {
+func (s *Segment) id(doc uint32) string { return string(s.idBytes(doc)) }
+
+func (s *Segment) idBytes(doc uint32) []byte {
 	starts := s.parts[secStarts][4*doc:]
-	return string(s.parts[secIDs][binary.LittleEndian.Uint32(starts):binary.LittleEndian.Uint32(starts[4:])])
+	return s.parts[secIDs][binary.LittleEndian.Uint32(starts):binary.LittleEndian.Uint32(starts[4:])]
 }
 
 func (s *Segment) isGone(doc uint32) bool {
 	return s.gone != nil && s.gone[doc>>6]>>(doc&63)&1 != 0
-}
-
-// entry is a term of the dictionary.
-type entry struct {
-	name     []byte
-	docs     uint32
-	postings list
 }
 
 // cursor walks over a dictionary block.
@@ -107,7 +102,12 @@ type cursor struct {
 	rest []byte
 	at   uint64 // of the next postings
 	left int    // entries in the block
-	entry
+
+	// The entry at hand.
+	shared int    // bytes that its name has in common with the one before
+	suffix []byte // the rest of its name
+	docs   uint32
+	size   uint64 // of its postings, which end at at
 }
 
 func (s *Segment) block(i uint32) (cursor, bool) {
@@ -135,26 +135,25 @@ func (c *cursor) uvarint(v *uint64) bool {
 
 // next reads an entry; it is false at the end of the block too.
 func (c *cursor) next() bool {
-	var shared, rest, docs, size uint64
+	var shared, rest, docs uint64
 	if c.left == 0 || !c.uvarint(&shared) || !c.uvarint(&rest) ||
-		shared > uint64(len(c.name)) || rest > uint64(len(c.rest)) {
+		shared > uint64(c.shared+len(c.suffix)) || rest > uint64(len(c.rest)) {
 		return false
 	}
-	c.name = append(c.name[:shared], c.rest[:rest]...)
+	c.shared, c.suffix = int(shared), c.rest[:rest]
 	c.rest = c.rest[rest:]
-	if !c.uvarint(&docs) || !c.uvarint(&size) || docs == 0 || docs > uint64(c.s.docs) {
-		return false
-	}
-	data := c.s.parts[secPostings]
-	if c.at > uint64(len(data)) || size > uint64(len(data)) {
+	if !c.uvarint(&docs) || !c.uvarint(&c.size) || docs == 0 || docs > uint64(c.s.docs) {
 		return false
 	}
 	c.docs = uint32(docs)
-	var ok bool
-	c.postings, ok = cutList(data[c.at:], c.docs, size)
-	c.at += size
+	c.at += c.size
 	c.left--
-	return ok
+	return c.size <= c.at && c.at <= uint64(len(c.s.parts[secPostings]))
+}
+
+// postings returns those of the entry at hand.
+func (c *cursor) postings() (list, bool) {
+	return cutList(c.s.parts[secPostings][c.at-c.size:], c.docs, c.size)
 }
 
 // find looks a term up. A term that no document holds has no postings.
@@ -181,21 +180,43 @@ func (s *Segment) find(term string) (list, error) {
 	if lo == 0 {
 		return list{}, nil
 	}
-	var buf [64]byte
 	c, ok := s.block(lo - 1)
-	c.name = buf[:0]
+	same := 0 // bytes that term has in common with the last entry, which is less
 	for ok && c.left > 0 {
-		if ok = c.next(); ok && string(c.name) >= term {
-			if string(c.name) == term {
-				return c.postings, nil
+		if ok = c.next(); !ok || c.shared > same {
+			continue // less as the last one is
+		}
+		if c.shared < same {
+			return list{}, nil // greater where the last one was equal
+		}
+		n := common(c.suffix, term[same:])
+		same += n
+		if n < len(c.suffix) {
+			if same == len(term) || c.suffix[n] > term[same] {
+				return list{}, nil
 			}
-			return list{}, nil
+		} else if same == len(term) {
+			if l, ok := c.postings(); ok {
+				return l, nil
+			}
+			return list{}, corrupt("dictionary")
 		}
 	}
 	if !ok {
 		return list{}, corrupt("dictionary")
 	}
 	return list{}, nil
+}
+
+// common returns how many bytes a and b begin with in common.
+func common(a []byte, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
 }
 
 // firstTerm returns the first term of a dictionary block.
