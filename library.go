@@ -10,7 +10,6 @@ import (
 	"dossier/event"
 	"dossier/internal/store"
 	"dossier/kb"
-	"dossier/reader"
 	"dossier/report"
 	"dossier/run"
 )
@@ -82,14 +81,7 @@ func (e *Engine) Collections(ctx context.Context) (CollectionList, error) {
 // CollectionDetail is a collection and what could not be read of it.
 type CollectionDetail struct {
 	kb.Collection
-	Failures []FailedDocument `json:"failures,omitempty"`
-}
-
-// FailedDocument is a file without text, and why.
-type FailedDocument struct {
-	Path   string        `json:"path"`
-	Reason reader.Reason `json:"reason"`
-	Why    string        `json:"why"`
+	Failures []kb.FileFailure `json:"failures,omitempty"`
 }
 
 // Collection returns a collection by its name or id.
@@ -98,14 +90,8 @@ func (e *Engine) Collection(ctx context.Context, name string) (CollectionDetail,
 	if err != nil {
 		return CollectionDetail{}, err
 	}
-	d := CollectionDetail{Collection: c}
-	failed, err := e.store.FailedDocuments(ctx, c.ID)
-	for _, f := range failed {
-		if f.Failure != nil && f.Failure.Reason != reader.Unsupported {
-			d.Failures = append(d.Failures, FailedDocument{f.Path, f.Failure.Reason, f.Failure.Why})
-		}
-	}
-	return d, err
+	failed, err := e.library.Failures(ctx, c.ID)
+	return CollectionDetail{c, failed}, err
 }
 
 // collection finds a collection; an empty name means the active one.

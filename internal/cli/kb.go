@@ -18,7 +18,7 @@ import (
 )
 
 type kbCmd struct {
-	List   kbList   `cmd:"" default:"withargs" help:"List the collections."`
+	List   kbList   `cmd:"" default:"withargs" help:"List the collections, or what could not be read of one."`
 	Add    kbAdd    `cmd:"" help:"Read folders and files into a collection, or bring it up to date."`
 	Search kbSearch `cmd:"" help:"Show the passages of a collection that are about something."`
 	Use    kbUse    `cmd:"" help:"Choose the collection that is asked when none is named."`
@@ -54,10 +54,10 @@ func (c *kbAdd) Run(a *app) error {
 	}
 	in := sources.Place{Collection: c.Name}
 	for _, name := range c.Paths {
-		p, err := a.place("./" + name)
-		if filepath.IsAbs(name) {
-			p, err = a.place(name)
+		if !filepath.IsAbs(name) {
+			name = "./" + name // a path, and never the name of a collection
 		}
+		p, err := a.place(name)
 		if err != nil {
 			return err
 		}
@@ -123,11 +123,43 @@ func quoted(name string) string {
 	return name
 }
 
-type kbList struct{}
+type kbList struct {
+	Name string `arg:"" optional:"" help:"Only this collection, with the files that could not be read."`
+}
 
-func (kbList) Help() string { return examples("dossier kb list", "dossier kb list --json") }
+func (kbList) Help() string {
+	return examples("dossier kb list", "dossier kb list handbook", "dossier kb list --json")
+}
 
-func (kbList) Run(a *app) error {
+// one shows a collection and what could not be read of it.
+func (c kbList) one(a *app) error {
+	return a.with(a.ctx, func(l *link) error {
+		name, err := a.collectionName(l, c.Name)
+		if err != nil {
+			return err
+		}
+		d, err := l.Collection(a.ctx, name)
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			printJSON(a.proc.Stdout, d)
+			return nil
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s: %d documents, %d passages\n", term.Line(d.Name), d.Documents, d.Chunks)
+		for _, f := range d.Failures {
+			fmt.Fprintf(&b, "  %s: %s\n", term.Line(f.Path), term.Line(f.Why))
+		}
+		_, err = a.proc.Stdout.Write([]byte(b.String()))
+		return err
+	})
+}
+
+func (c kbList) Run(a *app) error {
+	if c.Name != "" {
+		return c.one(a)
+	}
 	none, err := a.empty()
 	if err != nil {
 		return err
