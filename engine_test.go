@@ -354,3 +354,34 @@ func TestFollowersOfARunSeeTheSame(t *testing.T) {
 		}
 	}
 }
+
+// A run that failed and was resumed is followed to its new end, also by who
+// comes before its worker has said a word.
+func TestFollowAResumedRun(t *testing.T) {
+	s := &kept{Store: memory.New(memory.Options{})}
+	e := engine(t, s, nil)
+	id := follow(t, e, ask("hello"))[0].Run
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Reopen(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	srv := llmtest.Start(t, llmtest.Script{})
+	e = engine(t, s, connected(srv))
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var last event.Event
+	for ev, err := range e.Events(ctx, id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = ev; ends(ev) && ev.Data.(event.RunStatus).Status == "failed" {
+			// Nobody works on it yet: what the log ends with is not the end.
+			go func() { _, _ = e.ResumeOrphans(t.Context()) }()
+		}
+	}
+	if last.Data != (event.RunStatus{Status: "done"}) {
+		t.Errorf("the log was followed to %+v", last.Data)
+	}
+}

@@ -79,6 +79,7 @@ func (e *Engine) follow(ctx context.Context, id string, after int64, f *follower
 		} else if rec.Status.Ended() && last >= rec.LastSeq {
 			return
 		}
+		over = false // an end that the log tells of was taken back by a resume
 	}
 	for !over {
 		select {
