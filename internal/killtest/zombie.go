@@ -80,6 +80,15 @@ func stopBetweenWrites(p *os.Process, path string) error {
 		if err := p.Signal(syscall.SIGSTOP); err != nil {
 			return err
 		}
+		// The signal takes its time: until the process stands still it may
+		// begin to write.
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(p.Pid, &status, syscall.WUNTRACED, nil); err != nil {
+			return err
+		}
+		if !status.Stopped() {
+			return errors.New("the first worker ended before it was stopped")
+		}
 		if writable(path) {
 			return nil
 		}
