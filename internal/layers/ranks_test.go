@@ -28,6 +28,7 @@ var ranks = map[string]int{
 	"llm":             1,
 	"index":           1,
 	"reader":          1,
+	"search":          1,
 
 	"event":            0,
 	"lang":             0,
