@@ -3,6 +3,7 @@ package webtest
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"dossier/lang"
@@ -34,6 +35,15 @@ func (s *site) readPhrases() error {
 func (p *phrases) field(name, seed string) string {
 	choices := strings.Split(p.fields[name], "|")
 	return choices[pick(seed+name, len(choices))]
+}
+
+// swap changes a few words of a text, as who reprints it does.
+func (p *phrases) swap(text string) string {
+	for pair := range strings.SplitSeq(p.fields["swap"], "|") {
+		from, to, _ := strings.Cut(pair, "=")
+		text = strings.ReplaceAll(text, from, to)
+	}
+	return text
 }
 
 // fill is n different sentences of a kind about a thing, in the order of the
@@ -130,7 +140,10 @@ func (s *site) compose(code lang.Code, nth int, r record) {
 		add(Guide, at[4]+r.name, strings.ReplaceAll(words.fields["guide"], "{name}", name), shift(date, 0), body)
 	}
 
-	copied := append([]string{}, news.body[:len(news.body)-1]...)
+	copied := slices.Clone(news.body[:len(news.body)-1])
+	for i := range copied {
+		copied[i] = words.swap(copied[i])
+	}
 	copied[0] = strings.ToUpper(hostWord(at[5])) + " — " + copied[0]
 	add(Copy, at[5]+r.name, news.Title, date, copied).Author = ""
 	switch nth % 4 {

@@ -203,7 +203,7 @@ type record struct {
 	lines  []string
 }
 
-var field = regexp.MustCompile(`^(title|kind|date|author|charset|status|to|name|type|news|chrome|cookies|related|footer|share|faq|guide|thread|authors|users|posted): (.*)$`)
+var field = regexp.MustCompile(`^(title|kind|date|author|charset|status|to|name|type|news|chrome|cookies|related|footer|share|faq|guide|thread|authors|users|posted|swap): (.*)$`)
 
 // records reads one of the files. Fields come before the first other line.
 func records(name string) ([]record, error) {

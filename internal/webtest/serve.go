@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"html"
 	"net/http"
@@ -62,9 +63,9 @@ func (w *Web) robots(rw http.ResponseWriter, host string) {
 // page sends the page at a URL of the web.
 func (w *Web) page(rw http.ResponseWriter, r *http.Request, key string) {
 	bare, _, _ := strings.Cut(key, "?")
-	p := w.pages[key]
+	p := w.site.byURL[key]
 	if p == nil {
-		p = w.pages[bare] // sites ignore parameters that they do not know
+		p = w.site.byURL[bare] // sites ignore parameters that they do not know
 	}
 	w.mu.Lock()
 	w.fetches[w.shown(key)]++
@@ -103,7 +104,7 @@ func (w *Web) send(rw http.ResponseWriter, r *http.Request, p *page) {
 			to = "http://" + privateAddr.String() + "/"
 		}
 		rw.Header().Set("Location", to)
-		send(rw, page, max(p.status, http.StatusFound), nil)
+		send(rw, page, cmp.Or(p.status, http.StatusFound), nil)
 	case Unresolved:
 		panic(http.ErrAbortHandler)
 	case Dead:

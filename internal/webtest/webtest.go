@@ -46,7 +46,6 @@ type Web struct {
 	opt   Options
 	site  *site
 	base  string // of the socket, without a slash
-	pages map[string]*page
 	guard *egress.Client
 	http  *http.Client
 
@@ -78,7 +77,7 @@ func Start(o Options) (*Web, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Web{opt: o, site: s, base: "http://" + searxHost, pages: map[string]*page{}, fetches: map[string]int{}, faults: map[string]Fault{}, done: make(chan struct{}), pipes: newPipes()}
+	w := &Web{opt: o, site: s, base: "http://" + searxHost, fetches: map[string]int{}, faults: map[string]Fault{}, done: make(chan struct{}), pipes: newPipes()}
 	w.server = &http.Server{Handler: http.HandlerFunc(w.serve), ReadHeaderTimeout: time.Minute}
 	if !o.Memory {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -89,9 +88,6 @@ func Start(o Options) (*Web, error) {
 		go w.server.Serve(l)
 	}
 	go w.server.Serve(w.pipes)
-	for _, p := range s.pages {
-		w.pages[p.URL] = p
-	}
 	w.http = &http.Client{Transport: &http.Transport{DialContext: w.pipes.dial, MaxIdleConnsPerHost: 16}}
 	w.guard = egress.Guarded(w.Guard())
 	return w, nil
@@ -136,7 +132,7 @@ func (w *Web) Pages() []Page {
 	out := make([]Page, len(w.site.pages))
 	for i, p := range w.site.pages {
 		out[i] = p.Page
-		out[i].URL = w.shown(p.URL)
+		out[i].URL, out[i].Text = w.shown(p.URL), w.shown(p.Text)
 		if p.Kind == Slow && w.opt.Slow == 0 {
 			out[i].Fails = string(egress.Timeout)
 		}
