@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -236,8 +237,15 @@ func (s suite) cut(t *testing.T) {
 	s.fails(t, e, search.Unreachable, search.Malformed)
 }
 
+// gone waits until the client is. A server sees that only once it has read what
+// the client sent.
+func gone(r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	<-r.Context().Done()
+}
+
 func (s suite) never(t *testing.T) {
-	e := s.serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	e := s.serve(t, func(_ http.ResponseWriter, r *http.Request) { gone(r) })
 	ctx, cancel := context.WithTimeout(t.Context(), 1) // it is over before it began
 	defer cancel()
 	_, err := e.Search(ctx, search.Query{Text: "bees"})
@@ -250,7 +258,7 @@ func (s suite) cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	e := s.serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		cancel()
-		<-r.Context().Done()
+		gone(r)
 	})
 	if _, err := e.Search(ctx, search.Query{Text: "bees"}); !errors.Is(err, context.Canceled) || search.ReasonOf(err) != "" {
 		t.Errorf("%v: to be stopped is no fault of the engine", err)
