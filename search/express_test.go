@@ -39,8 +39,8 @@ func TestAge(t *testing.T) {
 
 func TestWithSites(t *testing.T) {
 	for want, sites := range map[string][]string{
-		"bees":                                    {" "},
-		"bees site:a.example":                     {"a.example"},
+		"bees":                {" "},
+		"bees site:a.example": {"a.example"},
 		"bees (site:a.example OR site:b.example)": {"a.example", "", "b.example"},
 	} {
 		if got := (search.Query{Text: "bees", Sites: sites}).WithSites(); got != want {
