@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -168,18 +169,15 @@ func (s suite) fails(t *testing.T, e search.Engine, reasons ...search.Reason) *s
 	if !ok {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	for _, r := range reasons {
-		if fault.Reason == r {
-			if fault.Engine != e.Info().Name {
-				t.Errorf("the error is of %q", fault.Engine)
-			}
-			if s.Secret != "" && strings.Contains(fmt.Sprintf("%+v %v", fault, fault.Err), s.Secret) {
-				t.Error("the error tells the key")
-			}
-			return fault
-		}
+	if !slices.Contains(reasons, fault.Reason) {
+		t.Errorf("%v, not %v", err, reasons)
 	}
-	t.Errorf("%v, not %v", err, reasons)
+	if fault.Engine != e.Info().Name {
+		t.Errorf("the error is of %q", fault.Engine)
+	}
+	if s.Secret != "" && strings.Contains(fmt.Sprintf("%+v %v", fault, fault.Err), s.Secret) {
+		t.Error("the error tells the key")
+	}
 	return fault
 }
 
@@ -234,7 +232,7 @@ func (s suite) cut(t *testing.T) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 		_, _ = w.Write(body[:len(body)/2])
 	})
-	s.fails(t, e, search.Unreachable, search.Malformed)
+	_ = s.fails(t, e, search.Unreachable, search.Malformed)
 }
 
 // gone waits until the client is. A server sees that only once it has read what
@@ -268,7 +266,7 @@ func (s suite) cancelled(t *testing.T) {
 func (s suite) unreachable(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	s.fails(t, s.New(t, server.URL), search.Unreachable)
+	_ = s.fails(t, s.New(t, server.URL), search.Unreachable)
 }
 
 func (s suite) many(t *testing.T) {
