@@ -235,13 +235,6 @@ func (s suite) cut(t *testing.T) {
 	_ = s.fails(t, e, search.Unreachable, search.Malformed)
 }
 
-// gone waits until the client is. A server sees that only once it has read what
-// the client sent.
-func gone(r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body)
-	<-r.Context().Done()
-}
-
 func (s suite) never(t *testing.T) {
 	e := s.serve(t, func(_ http.ResponseWriter, r *http.Request) { gone(r) })
 	ctx, cancel := context.WithTimeout(t.Context(), 1) // it is over before it began
@@ -250,6 +243,13 @@ func (s suite) never(t *testing.T) {
 	if search.ReasonOf(err) != search.TooSlow && !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
+}
+
+// gone waits until the client is. A server sees that only once it has read what
+// the client sent.
+func gone(r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	<-r.Context().Done()
 }
 
 func (s suite) cancelled(t *testing.T) {
