@@ -19,14 +19,21 @@ const (
 	mostReply = 8 << 20
 	// mostDetail bounds what is repeated of a reply in an error.
 	mostDetail = 200
+	// userAgent names us to services, several of which turn away those who
+	// don't say who they are.
+	userAgent = "Dossier/1 (research assistant; asks what its user asked for)"
 )
 
 // Call makes a request of an engine and returns the body of a reply that
 // succeeded. Every other outcome is an *Error with its reason, or ctx's error.
-// The error repeats nothing of the request, which may carry a key.
+// The error repeats nothing of the request, which may carry a key. A request
+// without a User-Agent is given ours.
 func Call(ctx context.Context, client *http.Client, engine string, req *http.Request) ([]byte, error) {
 	fail := func(reason Reason, status int, detail string, err error) error {
 		return &Error{Engine: engine, Reason: reason, Status: status, Detail: detail, Err: err}
+	}
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", userAgent)
 	}
 	resp, err := client.Do(req.WithContext(ctx))
 	if err != nil {
@@ -61,11 +68,17 @@ func Call(ctx context.Context, client *http.Client, engine string, req *http.Req
 // Decode reads a reply that has to be JSON. A page instead of it is a block or
 // a fault of the service, and never taken for an empty result.
 func Decode(engine string, body []byte, v any) error {
-	err := json.Unmarshal(body, v)
-	if err == nil {
-		return nil
+	if err := json.Unmarshal(body, v); err != nil {
+		return Unexpected(engine, body, err)
 	}
-	e := &Error{Engine: engine, Reason: Malformed, Detail: "the reply is not the JSON that it documents", Err: err}
+	return nil
+}
+
+// Unexpected is the error for a reply that holds no results and does not say
+// that there are none: a block where it asks for proof that a person is there.
+// err is what was wrong with it, if that is known.
+func Unexpected(engine string, body []byte, err error) error {
+	e := &Error{Engine: engine, Reason: Malformed, Detail: "the reply is not what it documents", Err: err}
 	if at := bytes.TrimSpace(body); len(at) > 0 && at[0] == '<' {
 		e.Detail = "it sent a page instead of results"
 		if robotCheck(body) {
@@ -78,6 +91,17 @@ func Decode(engine string, body []byte, v any) error {
 // Missing is the error for a reply without the part that holds the results.
 func Missing(engine, part string) error {
 	return &Error{Engine: engine, Reason: Malformed, Detail: "the reply has no " + part}
+}
+
+// NoKey is the error of an engine that can't search without a key.
+func NoKey(engine string) error {
+	return &Error{Engine: engine, Reason: Unauthorized, Detail: "it needs a key"}
+}
+
+// BadAddress is the error of an engine whose configured address is no URL. It
+// does not repeat the address, which may hold a password.
+func BadAddress(engine string) error {
+	return &Error{Engine: engine, Reason: Unreachable, Detail: "its address is not a valid URL"}
 }
 
 func reasonFor(status int, body []byte) Reason {
