@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"dossier/lang"
 )
 
 // Ledger numbers the sources of a run from 1, in order of first use. A run
@@ -13,7 +15,7 @@ import (
 type Ledger struct {
 	mu       sync.Mutex
 	sources  []Source
-	sketches []Sketch // of the sources that were read
+	sketches []lang.Sketch // of the sources that were read
 	byURI    map[string]int
 }
 
@@ -48,7 +50,7 @@ func (l *Ledger) Add(s Source) Source {
 	}
 	l.byURI[key] = s.Number
 	l.sources = append(l.sources, s)
-	l.sketches = append(l.sketches, Sketch{})
+	l.sketches = append(l.sketches, lang.Sketch{})
 	return s
 }
 
@@ -61,7 +63,7 @@ func fill[T ~string](known *T, news T) {
 // Read records what was read from a source and groups it with the sources
 // that carry the same article. Reading a source again replaces its snapshot.
 func (l *Ledger) Read(number int, snap *Snapshot) (Source, error) {
-	sketch := SketchOf(snap.Text)
+	sketch := lang.SketchOf(snap.Text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if number < 1 || number > len(l.sources) {
@@ -143,15 +145,15 @@ func (l *Ledger) Independent(numbers []int) int {
 
 // ledgerJSON is the stored form of a Ledger.
 type ledgerJSON struct {
-	Sources  []Source `json:"sources"`
-	Sketches []Sketch `json:"sketches"`
+	Sources  []Source      `json:"sources"`
+	Sketches []lang.Sketch `json:"sketches"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (l *Ledger) MarshalJSON() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return json.Marshal(ledgerJSON{append([]Source{}, l.sources...), append([]Sketch{}, l.sketches...)})
+	return json.Marshal(ledgerJSON{append([]Source{}, l.sources...), append([]lang.Sketch{}, l.sketches...)})
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It refuses a ledger whose numbers

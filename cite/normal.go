@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"dossier/lang"
 )
 
 // normal is a text in the form in which quotations are compared, with the way
@@ -118,7 +120,7 @@ func unify(text string) (string, runs) {
 			if space < 0 {
 				space = i
 			}
-		case r == '*' || r == '`' || invisible(r):
+		case r == '*' || r == '`' || lang.Invisible(r):
 		default:
 			if space >= 0 && len(out) > 0 && !(wide(last) && wide(r)) && !clings(r) {
 				rs = rs.add(run{len(out), space, i - space})
@@ -173,18 +175,6 @@ func plain(r rune) rune {
 		return '-'
 	}
 	return r
-}
-
-// invisible characters leave no mark on a page.
-func invisible(r rune) bool {
-	switch {
-	case r < 0xad:
-		return false
-	case r == 0xad, 0x200b <= r && r <= 0x200f, 0x202a <= r && r <= 0x202e, 0x2060 <= r && r <= 0x2064,
-		0x2066 <= r && r <= 0x2069, r == 0xfeff, 0xfe00 <= r && r <= 0xfe0f, r == 0x61c, r == 0x180e:
-		return true
-	}
-	return false
 }
 
 // ideograph reports characters that are written without spaces between words.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"dossier/cite"
 	"dossier/index"
 	"dossier/lang"
 	"dossier/llm"
@@ -129,7 +128,7 @@ type packer struct {
 	taken    map[string]bool
 	byDoc    map[int64]int // index of a document's citation
 	cited    []Citation
-	sketches []cite.Sketch
+	sketches []lang.Sketch
 }
 
 // place adds a hit, cut to what fits into share if need be.
@@ -137,7 +136,7 @@ func (p *packer) place(question string, h Hit, share int) placement {
 	if p.taken[h.ID] {
 		return known
 	}
-	sketch := cite.SketchOf(h.Text)
+	sketch := lang.SketchOf(h.Text)
 	if slices.ContainsFunc(p.sketches, sketch.Copies) {
 		return known
 	}

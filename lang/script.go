@@ -98,3 +98,9 @@ func (s script) wordless() bool {
 	}
 	return false
 }
+
+// Spaceless reports letters of scripts that put no spaces between words
+// (Chinese, Japanese, Thai, Lao, Khmer, Burmese).
+func Spaceless(r rune) bool {
+	return r > unicode.MaxLatin1 && scriptOf(r).wordless()
+}

@@ -51,3 +51,16 @@ func breaksWord(r rune) bool {
 	}
 	return unicode.IsSpace(r)
 }
+
+// Invisible reports characters that leave no mark on a page: soft hyphens,
+// joiners, marks of direction, variation selectors.
+func Invisible(r rune) bool {
+	switch {
+	case r < 0xad:
+		return false
+	case r == 0xad, 0x200b <= r && r <= 0x200f, 0x202a <= r && r <= 0x202e, 0x2060 <= r && r <= 0x2064,
+		0x2066 <= r && r <= 0x2069, r == 0xfeff, 0xfe00 <= r && r <= 0xfe0f, r == 0x61c, r == 0x180e:
+		return true
+	}
+	return false
+}

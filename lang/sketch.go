@@ -1,4 +1,4 @@
-package cite
+package lang
 
 import (
 	"encoding/base64"
@@ -28,7 +28,7 @@ const (
 // Sketch is a small sample of a text's shingles (runs of three words, or of
 // six characters where words have no spaces), drawn so that the samples of two
 // texts can be compared: the smallest hashes. The zero value is the sketch of
-// an unread source.
+// an empty text, which is a copy of nothing.
 type Sketch struct{ hashes []uint32 }
 
 // SketchOf returns the sketch of a text. Case, punctuation and spacing don't
@@ -50,12 +50,12 @@ func SketchOf(text string) Sketch {
 	}
 	for _, r := range text {
 		switch {
-		case ideograph(r):
+		case ideographic(r):
 			flush()
 			units = append(units, unit{(basis ^ uint64(r)) * prime, 1})
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			h = (h ^ uint64(unicode.ToLower(r))) * prime
-		case !invisible(r) && !unicode.IsMark(r):
+		case !Invisible(r) && !unicode.IsMark(r):
 			flush()
 		}
 	}
@@ -134,18 +134,18 @@ func (s Sketch) MarshalJSON() ([]byte, error) {
 func (s *Sketch) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
-		return fmt.Errorf("cite: sketch: %w", err)
+		return fmt.Errorf("lang: sketch: %w", err)
 	}
 	raw, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil || len(raw)%4 != 0 || len(raw) > 4*sketchSize {
-		return fmt.Errorf("cite: sketch of %d characters is not one", len(text))
+		return fmt.Errorf("lang: sketch of %d characters is not one", len(text))
 	}
 	s.hashes = nil
 	for ; len(raw) > 0; raw = raw[4:] {
 		s.hashes = append(s.hashes, binary.LittleEndian.Uint32(raw))
 	}
 	if !slices.IsSorted(s.hashes) {
-		return fmt.Errorf("cite: sketch is out of order")
+		return fmt.Errorf("lang: sketch is out of order")
 	}
 	return nil
 }
