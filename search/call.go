@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -19,58 +21,81 @@ const (
 	mostReply = 8 << 20
 	// mostDetail bounds what is repeated of a reply in an error.
 	mostDetail = 200
+
+	humanWanted = "it asks to prove that we are human"
 )
 
 // Call makes a request of an engine and returns the body of a reply that
 // succeeded. Every other outcome is an *Error with its reason, or ctx's error.
 // The error repeats nothing of the request, which may carry a key.
 func Call(ctx context.Context, client *http.Client, engine string, req *http.Request) ([]byte, error) {
-	fail := func(reason Reason, status int, detail string, err error) error {
-		return &Error{Engine: engine, Reason: reason, Status: status, Detail: detail, Err: err}
-	}
 	resp, err := client.Do(req.WithContext(ctx))
 	if err != nil {
-		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			return nil, context.Cause(ctx)
-		}
-		reason, detail := network(err)
-		return nil, fail(reason, 0, detail, err)
+		return nil, Broken(ctx, engine, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostReply+1))
 	switch {
-	case err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return nil, context.Cause(ctx)
 	case err != nil:
-		reason, detail := network(err)
-		return nil, fail(reason, resp.StatusCode, detail, err)
+		return nil, Broken(ctx, engine, err)
 	case len(body) > mostReply:
-		return nil, fail(Malformed, resp.StatusCode, fmt.Sprintf("the reply is longer than %d MiB", mostReply>>20), nil)
+		return nil, &Error{Engine: engine, Reason: Malformed, Status: resp.StatusCode, Detail: fmt.Sprintf("the reply is longer than %d MiB", mostReply>>20)}
+	case resp.StatusCode/100 != 2:
+		return nil, Refusal(engine, resp, body)
+	case resp.StatusCode != http.StatusOK && robotCheck(body):
+		return nil, &Error{Engine: engine, Reason: Blocked, Status: resp.StatusCode, Detail: humanWanted}
 	}
-	if resp.StatusCode/100 == 2 {
-		if resp.StatusCode != http.StatusOK && robotCheck(body) {
-			return nil, fail(Blocked, resp.StatusCode, "it asks to prove that we are human", nil)
-		}
-		return body, nil
-	}
+	return body, nil
+}
+
+// Refusal is the error for a reply that is no success, with its body.
+func Refusal(engine string, resp *http.Response, body []byte) *Error {
 	e := &Error{Engine: engine, Reason: reasonFor(resp.StatusCode, body), Status: resp.StatusCode, Detail: said(body)}
 	e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
-	return nil, e
+	usedUp(e, resp.Header, time.Now())
+	return e
+}
+
+// Broken is the error for a request that err kept from being answered: ctx's
+// own if it was cancelled, which is no fault of the engine.
+func Broken(ctx context.Context, engine string, err error) error {
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return context.Cause(ctx)
+	}
+	reason, detail := network(err)
+	if address, ok := errors.AsType[*url.Error](err); ok {
+		err = address.Err // the address may carry a key
+	}
+	return &Error{Engine: engine, Reason: reason, Detail: detail, Err: err}
 }
 
 // Decode reads a reply that has to be JSON. A page instead of it is a block or
 // a fault of the service, and never taken for an empty result.
 func Decode(engine string, body []byte, v any) error {
-	err := json.Unmarshal(body, v)
-	if err == nil {
-		return nil
+	if err := json.Unmarshal(body, v); err != nil {
+		return Unreadable(engine, "JSON", body, err)
 	}
-	e := &Error{Engine: engine, Reason: Malformed, Detail: "the reply is not the JSON that it documents", Err: err}
-	if at := bytes.TrimSpace(body); len(at) > 0 && at[0] == '<' {
+	return nil
+}
+
+// DecodeXML reads a reply that has to be XML with the root that v names, as
+// Decode does for JSON.
+func DecodeXML(engine string, body []byte, v any) error {
+	if err := xml.Unmarshal(body, v); err != nil {
+		return Unreadable(engine, "XML", body, err)
+	}
+	return nil
+}
+
+// Unreadable is the error for a reply that is not in the format which the
+// service documents, because of err.
+func Unreadable(engine, format string, body []byte, err error) *Error {
+	e := &Error{Engine: engine, Reason: Malformed, Detail: "the reply is not the " + format + " that it documents", Err: err}
+	switch at := bytes.TrimSpace(body); {
+	case robotCheck(body) && bytes.HasPrefix(at, []byte("<")):
+		e.Reason, e.Detail = Blocked, humanWanted
+	case bytes.HasPrefix(at, []byte("<")) && format != "XML", bytes.HasPrefix(bytes.ToLower(at), []byte("<!doctype html")), bytes.HasPrefix(bytes.ToLower(at), []byte("<html")):
 		e.Detail = "it sent a page instead of results"
-		if robotCheck(body) {
-			e.Reason, e.Detail = Blocked, "it asks to prove that we are human"
-		}
 	}
 	return e
 }
@@ -178,4 +203,24 @@ func retryAfter(value string, now time.Time) time.Duration {
 		return max(0, at.Sub(now))
 	}
 	return 0
+}
+
+// usedUp reads the headers with which services count down to their limit. The
+// count at 0 makes a refusal a rate limit, whatever its status. The reset is
+// a time in seconds since 1970, or from now.
+func usedUp(e *Error, h http.Header, now time.Time) {
+	if e.Status != http.StatusForbidden && e.Status != http.StatusTooManyRequests || h.Get("X-RateLimit-Remaining") != "0" {
+		return
+	}
+	e.Reason = RateLimited
+	reset, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	if err != nil || e.RetryAfter > 0 {
+		return
+	}
+	const since1970 = 1_000_000_000 // no service counts that many seconds from now
+	wait := time.Duration(min(reset, 86400)) * time.Second
+	if reset > since1970 {
+		wait = time.Unix(reset, 0).Sub(now)
+	}
+	e.RetryAfter = min(max(0, wait), 24*time.Hour)
 }
