@@ -21,14 +21,21 @@ const (
 	mostReply = 8 << 20
 	// mostDetail bounds what is repeated of a reply in an error.
 	mostDetail = 200
+	// userAgent names us to services, several of which turn away those who
+	// don't say who they are.
+	userAgent = "Dossier/1 (research assistant; asks what its user asked for)"
 
 	humanWanted = "it asks to prove that we are human"
 )
 
 // Call makes a request of an engine and returns the body of a reply that
 // succeeded. Every other outcome is an *Error with its reason, or ctx's error.
-// The error repeats nothing of the request, which may carry a key.
+// The error repeats nothing of the request, which may carry a key. A request
+// without a User-Agent is given ours.
 func Call(ctx context.Context, client *http.Client, engine string, req *http.Request) ([]byte, error) {
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", userAgent)
+	}
 	resp, err := client.Do(req.WithContext(ctx))
 	if err != nil {
 		return nil, Broken(ctx, engine, err)
@@ -73,7 +80,7 @@ func Broken(ctx context.Context, engine string, err error) error {
 // a fault of the service, and never taken for an empty result.
 func Decode(engine string, body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
-		return Unreadable(engine, "JSON", body, err)
+		return Unexpected(engine, body, err)
 	}
 	return nil
 }
@@ -82,20 +89,21 @@ func Decode(engine string, body []byte, v any) error {
 // Decode does for JSON.
 func DecodeXML(engine string, body []byte, v any) error {
 	if err := xml.Unmarshal(body, v); err != nil {
-		return Unreadable(engine, "XML", body, err)
+		return Unexpected(engine, body, err)
 	}
 	return nil
 }
 
-// Unreadable is the error for a reply that is not in the format which the
-// service documents, because of err.
-func Unreadable(engine, format string, body []byte, err error) *Error {
-	e := &Error{Engine: engine, Reason: Malformed, Detail: "the reply is not the " + format + " that it documents", Err: err}
-	switch at := bytes.TrimSpace(body); {
-	case robotCheck(body) && bytes.HasPrefix(at, []byte("<")):
-		e.Reason, e.Detail = Blocked, humanWanted
-	case bytes.HasPrefix(at, []byte("<")) && format != "XML", bytes.HasPrefix(bytes.ToLower(at), []byte("<!doctype html")), bytes.HasPrefix(bytes.ToLower(at), []byte("<html")):
+// Unexpected is the error for a reply that holds no results and does not say
+// that there are none: a block where it asks for proof that a person is there.
+// err is what was wrong with it, if that is known.
+func Unexpected(engine string, body []byte, err error) error {
+	e := &Error{Engine: engine, Reason: Malformed, Detail: "the reply is not what it documents", Err: err}
+	if at := bytes.TrimSpace(body); bytes.HasPrefix(at, []byte("<")) && !bytes.HasPrefix(at, []byte("<?xml")) {
 		e.Detail = "it sent a page instead of results"
+		if robotCheck(body) {
+			e.Reason, e.Detail = Blocked, humanWanted
+		}
 	}
 	return e
 }
@@ -103,6 +111,17 @@ func Unreadable(engine, format string, body []byte, err error) *Error {
 // Missing is the error for a reply without the part that holds the results.
 func Missing(engine, part string) error {
 	return &Error{Engine: engine, Reason: Malformed, Detail: "the reply has no " + part}
+}
+
+// NoKey is the error of an engine that can't search without a key.
+func NoKey(engine string) error {
+	return &Error{Engine: engine, Reason: Unauthorized, Detail: "it needs a key"}
+}
+
+// BadAddress is the error of an engine whose configured address is no URL. It
+// does not repeat the address, which may hold a password.
+func BadAddress(engine string) error {
+	return &Error{Engine: engine, Reason: Unreachable, Detail: "its address is not a valid URL"}
 }
 
 func reasonFor(status int, body []byte) Reason {
