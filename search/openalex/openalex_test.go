@@ -46,7 +46,7 @@ func TestEngine(t *testing.T) {
 // shows it: nulls where nothing is known, abstracts inside out.
 func serve(w http.ResponseWriter, r *http.Request, hits []search.Hit) {
 	if r.URL.Path != "/works" || r.URL.Query().Get("api_key") != key || r.URL.Query().Get("mailto") == "" {
-		http.Error(w, `{"error":"Invalid query parameters error.","message":"no such thing"}`, 403)
+		http.Error(w, `{"error":"Invalid query parameters error.","message":"no such thing"}`, http.StatusForbidden)
 		return
 	}
 	results := []any{}
