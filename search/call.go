@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +24,8 @@ const (
 	// userAgent names us to services, several of which turn away those who
 	// don't say who they are.
 	userAgent = "Dossier/1 (research assistant; asks what its user asked for)"
+
+	humanWanted = "it asks to prove that we are human"
 )
 
 // Call makes a request of an engine and returns the body of a reply that
@@ -29,40 +33,47 @@ const (
 // The error repeats nothing of the request, which may carry a key. A request
 // without a User-Agent is given ours.
 func Call(ctx context.Context, client *http.Client, engine string, req *http.Request) ([]byte, error) {
-	fail := func(reason Reason, status int, detail string, err error) error {
-		return &Error{Engine: engine, Reason: reason, Status: status, Detail: detail, Err: err}
-	}
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", userAgent)
 	}
 	resp, err := client.Do(req.WithContext(ctx))
 	if err != nil {
-		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			return nil, context.Cause(ctx)
-		}
-		reason, detail := network(err)
-		return nil, fail(reason, 0, detail, err)
+		return nil, Broken(ctx, engine, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostReply+1))
 	switch {
-	case err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return nil, context.Cause(ctx)
 	case err != nil:
-		reason, detail := network(err)
-		return nil, fail(reason, resp.StatusCode, detail, err)
+		return nil, Broken(ctx, engine, err)
 	case len(body) > mostReply:
-		return nil, fail(Malformed, resp.StatusCode, fmt.Sprintf("the reply is longer than %d MiB", mostReply>>20), nil)
+		return nil, &Error{Engine: engine, Reason: Malformed, Status: resp.StatusCode, Detail: fmt.Sprintf("the reply is longer than %d MiB", mostReply>>20)}
+	case resp.StatusCode/100 != 2:
+		return nil, Refusal(engine, resp, body)
+	case resp.StatusCode != http.StatusOK && robotCheck(body):
+		return nil, &Error{Engine: engine, Reason: Blocked, Status: resp.StatusCode, Detail: humanWanted}
 	}
-	if resp.StatusCode/100 == 2 {
-		if resp.StatusCode != http.StatusOK && robotCheck(body) {
-			return nil, fail(Blocked, resp.StatusCode, "it asks to prove that we are human", nil)
-		}
-		return body, nil
-	}
+	return body, nil
+}
+
+// Refusal is the error for a reply that is no success, with its body.
+func Refusal(engine string, resp *http.Response, body []byte) *Error {
 	e := &Error{Engine: engine, Reason: reasonFor(resp.StatusCode, body), Status: resp.StatusCode, Detail: said(body)}
 	e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
-	return nil, e
+	usedUp(e, resp.Header, time.Now())
+	return e
+}
+
+// Broken is the error for a request that err kept from being answered: ctx's
+// own if it was cancelled, which is no fault of the engine.
+func Broken(ctx context.Context, engine string, err error) error {
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return context.Cause(ctx)
+	}
+	reason, detail := network(err)
+	if address, ok := errors.AsType[*url.Error](err); ok {
+		err = address.Err // the address may carry a key
+	}
+	return &Error{Engine: engine, Reason: reason, Detail: detail, Err: err}
 }
 
 // Decode reads a reply that has to be JSON. A page instead of it is a block or
@@ -74,15 +85,24 @@ func Decode(engine string, body []byte, v any) error {
 	return nil
 }
 
+// DecodeXML reads a reply that has to be XML with the root that v names, as
+// Decode does for JSON.
+func DecodeXML(engine string, body []byte, v any) error {
+	if err := xml.Unmarshal(body, v); err != nil {
+		return Unexpected(engine, body, err)
+	}
+	return nil
+}
+
 // Unexpected is the error for a reply that holds no results and does not say
 // that there are none: a block where it asks for proof that a person is there.
 // err is what was wrong with it, if that is known.
 func Unexpected(engine string, body []byte, err error) error {
 	e := &Error{Engine: engine, Reason: Malformed, Detail: "the reply is not what it documents", Err: err}
-	if at := bytes.TrimSpace(body); len(at) > 0 && at[0] == '<' {
+	if at := bytes.TrimSpace(body); bytes.HasPrefix(at, []byte("<")) && !bytes.HasPrefix(at, []byte("<?xml")) {
 		e.Detail = "it sent a page instead of results"
 		if robotCheck(body) {
-			e.Reason, e.Detail = Blocked, "it asks to prove that we are human"
+			e.Reason, e.Detail = Blocked, humanWanted
 		}
 	}
 	return e
@@ -202,4 +222,24 @@ func retryAfter(value string, now time.Time) time.Duration {
 		return max(0, at.Sub(now))
 	}
 	return 0
+}
+
+// usedUp reads the headers with which services count down to their limit. The
+// count at 0 makes a refusal a rate limit, whatever its status. The reset is
+// a time in seconds since 1970, or from now.
+func usedUp(e *Error, h http.Header, now time.Time) {
+	if e.Status != http.StatusForbidden && e.Status != http.StatusTooManyRequests || h.Get("X-RateLimit-Remaining") != "0" {
+		return
+	}
+	e.Reason = RateLimited
+	reset, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	if err != nil || e.RetryAfter > 0 {
+		return
+	}
+	const since1970 = 1_000_000_000 // no service counts that many seconds from now
+	wait := time.Duration(min(reset, 86400)) * time.Second
+	if reset > since1970 {
+		wait = time.Unix(reset, 0).Sub(now)
+	}
+	e.RetryAfter = min(max(0, wait), 24*time.Hour)
 }
