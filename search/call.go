@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,9 @@ func Call(ctx context.Context, client *http.Client, engine string, req *http.Req
 			return nil, context.Cause(ctx)
 		}
 		reason, detail := network(err)
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // it repeats the address, which may carry a key
+		}
 		return nil, fail(reason, 0, detail, err)
 	}
 	defer resp.Body.Close()
@@ -169,13 +173,17 @@ func network(err error) (Reason, string) {
 	return Unreachable, "the connection failed"
 }
 
+// mostRetryAfter bounds what one reply can ask for.
+const mostRetryAfter = 24 * time.Hour
+
 // retryAfter reads the header, which is seconds or a date.
 func retryAfter(value string, now time.Time) time.Duration {
-	if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
-		return max(0, time.Duration(min(n, 86400))*time.Second)
+	value = strings.TrimSpace(value)
+	if n, err := strconv.Atoi(value); err == nil {
+		return time.Duration(max(0, min(n, int(mostRetryAfter/time.Second)))) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
+		return max(0, min(at.Sub(now), mostRetryAfter))
 	}
 	return 0
 }
