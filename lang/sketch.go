@@ -94,11 +94,19 @@ func (s Sketch) Share(o Sketch) (share float64, sample int) {
 		bound = min(bound, b[len(b)-1])
 	}
 	common, inA, inB := 0, 0, 0
-	for inA < len(a) && a[inA] <= bound {
-		_, found := slices.BinarySearch(b, a[inA])
-		if found {
+	for inA < len(a) && inB < len(b) && max(a[inA], b[inB]) <= bound {
+		switch {
+		case a[inA] < b[inB]:
+			inA++
+		case a[inA] > b[inB]:
+			inB++
+		default:
 			common++
+			inA++
+			inB++
 		}
+	}
+	for inA < len(a) && a[inA] <= bound {
 		inA++
 	}
 	for inB < len(b) && b[inB] <= bound {

@@ -213,13 +213,17 @@ func network(err error) (Reason, string) {
 	return Unreachable, "the connection failed"
 }
 
+// mostRetryAfter bounds what one reply can ask for.
+const mostRetryAfter = 24 * time.Hour
+
 // retryAfter reads the header, which is seconds or a date.
 func retryAfter(value string, now time.Time) time.Duration {
-	if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
-		return max(0, time.Duration(min(n, 86400))*time.Second)
+	value = strings.TrimSpace(value)
+	if n, err := strconv.Atoi(value); err == nil {
+		return time.Duration(max(0, min(n, int(mostRetryAfter/time.Second)))) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
+		return max(0, min(at.Sub(now), mostRetryAfter))
 	}
 	return 0
 }

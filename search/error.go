@@ -20,6 +20,9 @@ const (
 	TooSlow      Reason = "too slow"     // it did not answer in time
 	Malformed    Reason = "malformed"    // its reply is not what it documents
 	Rejected     Reason = "rejected"     // it can't search for this
+
+	// Stopped stands in a Trace where whoever asked gave up; no error has it.
+	Stopped Reason = "stopped"
 )
 
 // ErrNotMine says that an engine knows nothing about a page.

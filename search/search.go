@@ -18,7 +18,8 @@ import (
 // express and leaves the rest: Filtered holds the result to the whole of it.
 type Query struct {
 	Text string `json:"text"`
-	// Limit is how many hits are wanted at most; 0 leaves it to the engine.
+	// Limit is how many hits are wanted of an engine at most; 0 leaves it to
+	// the engine. Who asks several may get more.
 	Limit int `json:"limit,omitempty"`
 	// Lang is the language in which results are preferred; empty is any.
 	Lang lang.Code `json:"lang,omitempty"`

@@ -19,7 +19,7 @@ type Attempt struct {
 	Engine string `json:"engine"`
 	Found  int    `json:"found"`
 	Cached bool   `json:"cached,omitempty"`
-	Reason Reason `json:"reason,omitempty"` // why it failed
+	Reason Reason `json:"reason,omitempty"` // why it failed; Stopped if nobody waited for it
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -45,7 +45,6 @@ const (
 	BlockedKeyword DropReason = "blocked-keyword"
 	OtherSite      DropReason = "other-site"
 	OutOfTime      DropReason = "out-of-time"
-	OtherLanguage  DropReason = "other-language"
 )
 
 type traceKey struct{}

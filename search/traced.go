@@ -1,0 +1,91 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Traced tells the trace of each search what its engine did, once: an attempt
+// is written by the outermost of Traced, Polite and Cached, which keep the
+// others below them quiet. It is for engines that need neither manners nor a
+// cache.
+func Traced(e Engine) Engine { return traced{e} }
+
+type traced struct{ Engine }
+
+func (t traced) Search(ctx context.Context, q Query) ([]Hit, error) {
+	name := t.Info().Name
+	hits, err := t.Engine.Search(WithTrace(ctx, nil), q)
+	if err != nil {
+		err = failure(ctx, name, err)
+	}
+	tell(ctx, name, len(hits), false, err)
+	return hits, err
+}
+
+func (t traced) Open(ctx context.Context, url string) (Hit, error) { return open(ctx, t.Engine, url) }
+
+// open asks an engine that may not be an Opener.
+func open(ctx context.Context, e Engine, url string) (Hit, error) {
+	if o, ok := e.(Opener); ok {
+		return o.Open(ctx, url)
+	}
+	return Hit{}, ErrNotMine
+}
+
+// tell writes an engine's part in a search.
+func tell(ctx context.Context, engine string, found int, cached bool, err error) {
+	a := Attempt{Engine: engine, Found: found, Cached: cached}
+	if err != nil {
+		a.Found, a.Reason = 0, Stopped
+		if e, ok := errors.AsType[*Error](err); ok {
+			a.Reason, a.Detail = e.Reason, e.Detail
+			if e.Status != 0 && a.Detail != "" {
+				a.Detail = fmt.Sprintf("HTTP %d: %s", e.Status, e.Detail)
+			} else if e.Status != 0 {
+				a.Detail = fmt.Sprintf("HTTP %d", e.Status)
+			}
+		}
+	}
+	TraceOf(ctx).Tried(a)
+}
+
+// failure is err as the contract of Searcher wants it: ctx's own if it has
+// ended, an *Error or *ExhaustedError otherwise. What else an engine returns may
+// repeat a key, so that only its type is told.
+func failure(ctx context.Context, engine string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*ExhaustedError](err); ok {
+		return err
+	}
+	return unexpected(engine, err)
+}
+
+func unexpected(engine string, err error) *Error {
+	return &Error{Engine: engine, Reason: Unavailable, Detail: fmt.Sprintf("it failed with an unexpected %T", err), Err: err}
+}
+
+// nameOf is the name of an engine; other searchers have none.
+func nameOf(s Searcher) string {
+	if e, ok := s.(Engine); ok {
+		return e.Info().Name
+	}
+	return "search"
+}
+
+// ask asks in a goroutine of ours, which a panic may not take down: nobody
+// above could catch it.
+func ask(ctx context.Context, name string, search func(context.Context) ([]Hit, error)) (hits []Hit, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			hits, err = nil, &Error{Engine: name, Reason: Malformed, Detail: "reading its reply went wrong", Err: fmt.Errorf("panic: %v", p)}
+		}
+	}()
+	return search(ctx)
+}
