@@ -28,6 +28,7 @@ import (
 	"dossier/mode"
 	"dossier/reader"
 	"dossier/run"
+	"dossier/sources"
 )
 
 // Engine runs requests. It is safe for concurrent use.
@@ -41,6 +42,7 @@ type Engine struct {
 	limits  run.Limits // of runs that bring none
 	library *kb.Library
 	reader  *reader.Reader
+	web     *sources.Web
 	closers []func() error
 
 	ctx    context.Context
@@ -78,13 +80,14 @@ type parts struct {
 	limits  run.Limits
 	library *kb.Library
 	reader  *reader.Reader
+	web     *sources.Web
 	closers []func() error
 }
 
 func newEngine(p parts) *Engine {
 	e := &Engine{
 		store: p.store, modes: make(map[string]mode.Mode), hub: newHub(), log: p.log,
-		workers: p.workers, limits: p.limits, library: p.library, reader: p.reader, closers: p.closers, busy: make(map[string]work),
+		workers: p.workers, limits: p.limits, library: p.library, reader: p.reader, web: p.web, closers: p.closers, busy: make(map[string]work),
 	}
 	for _, m := range p.modes {
 		e.modes[m.Name()] = m

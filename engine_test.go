@@ -29,7 +29,9 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // engine opens an Engine on a store that outlives it.
 func engine(t *testing.T, s store.Store, flags map[string]string) *Engine {
 	t.Helper()
-	cfg, err := config.Load(config.Sources{Env: []string{"HOME=" + t.TempDir()}, File: config.NoFile, Flags: flags})
+	// Nothing here reaches the network, unless a test brings a web of its own.
+	env := []string{"HOME=" + t.TempDir(), "DOSSIER_SEARCH_ENGINES=none"}
+	cfg, err := config.Load(config.Sources{Env: env, File: config.NoFile, Flags: flags})
 	if err != nil {
 		t.Fatal(err)
 	}

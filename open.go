@@ -135,30 +135,37 @@ func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (
 	})
 	local := &sources.Local{Library: library, Active: func(ctx context.Context) (string, error) { return activeCollection(ctx, s) }}
 	history := historyIn(s)
-	found := websearch.Parts{Models: models, Library: local, Blobs: s, History: history}
+	out, err := reach(cfg, dir, files, models, log)
+	if err != nil {
+		files.Close()
+		return nil, err
+	}
+	found := websearch.Parts{
+		Models: models, Holdings: &sources.Holdings{Documents: local, Web: out.web}, Blobs: s, History: history, Rerankers: out.rerankers,
+	}
 	return newEngine(parts{
-		store: s, log: log, workers: cfg.Workers, library: library, reader: files,
+		store: s, log: log, workers: cfg.Workers, library: library, reader: files, web: out.web,
 		limits: run.Limits{
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		},
 		owner:   "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()),
-		closers: []func() error{func() error { files.Close(); return nil }},
+		closers: []func() error{out.close, func() error { files.Close(); return nil }},
 		modes: []mode.Mode{
 			chat.New(models, history, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
-			websearch.New("web_search", found, searchSettings(cfg, language, cfg.WebSearch.SpeedIterations, cfg.WebSearch.ScrapeTopN, 400, 600)),
-			websearch.New("deep_search", found, searchSettings(cfg, language, cfg.WebSearch.BalancedIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
-			websearch.New("quality", found, searchSettings(cfg, language, cfg.WebSearch.QualityIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
+			websearch.New("web_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.SpeedIterations, cfg.WebSearch.ScrapeTopN, 400, 600)),
+			websearch.New("deep_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.BalancedIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
+			websearch.New("quality", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.QualityIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			ingest.New(local),
 		},
 	}), nil
 }
 
 // searchSettings are those of one of the searching modes.
-func searchSettings(cfg *config.Config, language lang.Code, iterations, read, minWords, maxWords int) websearch.Settings {
+func searchSettings(cfg *config.Config, language lang.Code, rerank string, iterations, read, minWords, maxWords int) websearch.Settings {
 	w := cfg.WebSearch
 	return websearch.Settings{
-		Tuning:   sources.Tuning{Queries: w.Queries, Iterations: iterations, MaxResults: w.MaxResults, TopK: w.RerankTopK, ReadTop: read},
+		Tuning:   sources.Tuning{Queries: w.Queries, Iterations: iterations, MaxResults: w.MaxResults, TopK: w.RerankTopK, ReadTop: read, Rerank: rerank},
 		MinWords: minWords, MaxWords: maxWords, HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: w.ContextTokens,
 	}
 }

@@ -150,14 +150,29 @@ type (
 		Round  int    `json:"round,omitempty"`
 	}
 	// SearchResults says what came back. Blocked or rate-limited is an Error,
-	// never zero results.
+	// never zero results. Cached says that no engine had to be asked.
 	SearchResults struct {
-		Query  string `json:"query"`
-		Engine string `json:"engine,omitempty"`
+		Query   string          `json:"query"`
+		Engine  string          `json:"engine,omitempty"`
+		Found   int             `json:"found"`
+		New     int             `json:"new"`
+		Error   string          `json:"error,omitempty"`
+		Cached  bool            `json:"cached,omitempty"`
+		Engines []EngineReply   `json:"engines,omitempty"`
+		Dropped []DroppedResult `json:"dropped,omitempty"`
+	}
+	// EngineReply is one engine's part in a search.
+	EngineReply struct {
+		Engine string `json:"engine"`
 		Found  int    `json:"found"`
-		New    int    `json:"new"`
-		Error  string `json:"error,omitempty"`
 		Cached bool   `json:"cached,omitempty"`
+		Error  string `json:"error,omitempty"`
+	}
+	// DroppedResult is a result that is not used, and why.
+	DroppedResult struct {
+		URL    string `json:"url"`
+		Reason string `json:"reason"`
+		Detail string `json:"detail,omitempty"`
 	}
 	// SourceFound gives a source its number in this run.
 	SourceFound struct {

@@ -13,6 +13,7 @@ import (
 
 	"dossier/cite"
 	"dossier/lang"
+	"dossier/search"
 )
 
 // Corpus is what a question is asked of: a collection, a folder, the web.
@@ -20,12 +21,39 @@ type Corpus interface {
 	// Name of the corpus in the event log.
 	Name() string
 	// Find returns what may be worth reading for a query, the best first.
-	Find(ctx context.Context, query string, limit int) ([]Lead, error)
+	Find(ctx context.Context, q Query) (Finding, error)
 	// Read returns the document that a lead points to. It fails with ErrGone
 	// when there is none any more.
 	Read(ctx context.Context, lead Lead) (Document, error)
-	// Weights tells how much words say in this corpus.
+	// Weights tells how much words say in this corpus; nil where nothing is
+	// known of it.
 	Weights(ctx context.Context) (Weights, error)
+}
+
+// Choice is a corpus with several engines, of which a query needs some.
+type Choice interface {
+	// Engines to choose from, the preferred first; none where the choice is
+	// made.
+	Engines() []search.Info
+}
+
+// Query is what a corpus is asked.
+type Query struct {
+	Text  string
+	Limit int
+	// Engines are those chosen for it, for a corpus that has a choice.
+	Engines []string
+	// Wide asks also those engines that are kept for when the others have too
+	// little.
+	Wide bool
+}
+
+// Finding is what came of a query.
+type Finding struct {
+	Leads []Lead `json:"leads,omitempty"`
+	// Engines that were asked, by name, and what became of it.
+	Engines []search.Attempt `json:"engines,omitempty"`
+	Dropped []search.Drop    `json:"dropped,omitempty"`
 }
 
 // Weights tells how rare the stem of a word is: the higher, the more it says.
@@ -50,6 +78,13 @@ type Lead struct {
 	Text    string    `json:"text"` // of the passage
 	Spot    Spot      `json:"spot,omitzero"`
 	Ranking float64   `json:"score,omitempty"` // of the search that found it
+	// Ranked says that the search put it where its meaning belongs, so that it
+	// need not be ranked again.
+	Ranked bool `json:"ranked,omitempty"`
+	// Copy is what the search engine has of the document's text.
+	Copy string `json:"copy,omitempty"`
+	// Corpus is the part of a joined corpus that it belongs to, from 1.
+	Corpus int `json:"corpus,omitempty"`
 }
 
 // Spot is where in its document a passage stands. The zero value says that
@@ -63,12 +98,16 @@ type Spot struct {
 
 // Document is a document that was read.
 type Document struct {
+	// URI is where it was in the end, if not where the lead said.
+	URI    string
 	Title  string
 	Author string
 	Date   string
 	Site   string
 	Lang   lang.Code
 	Text   string
+	// Notes are what a reader should know about how it was read.
+	Notes []string
 	// Passages are the pieces into which the text is cut, for documents whose
 	// leads have no place.
 	Passages []Spot

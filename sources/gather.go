@@ -14,6 +14,7 @@ import (
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/run"
+	"dossier/search"
 )
 
 // Job is a question and what it is asked of.
@@ -28,6 +29,8 @@ type Job struct {
 	Language lang.Code // in which notes are written
 	Where    string    // the corpus in words, for prompts
 	Tuning   Tuning
+	// Rerankers by their names in Tuning.Rerank.
+	Rerankers map[string]search.Reranker
 }
 
 // Tuning is how much is done for a question.
@@ -37,6 +40,12 @@ type Tuning struct {
 	MaxResults int `json:"max_results"` // of one query
 	TopK       int `json:"top_k"`       // passages kept for a facet
 	ReadTop    int `json:"read_top"`    // documents read
+	// PerRound bounds the queries of one round, of all facets together; 0 is no
+	// bound.
+	PerRound int `json:"per_round,omitempty"`
+	// Rerank is what puts leads in order that the search did not: ByModel, the
+	// name of one of Job.Rerankers, or, if it is neither, words.
+	Rerank string `json:"rerank,omitempty"`
 }
 
 // Evidence is what was gathered for a question.
@@ -115,6 +124,7 @@ type gathering struct {
 	searched int             // queries that were put to the corpus
 	leads    map[string]Lead
 	found    [][]index.Ranking // by facet, in order of the queries
+	order    [][]string        // by facet: leads as they were ranked again
 }
 
 // Gather works on a question until there is evidence for all its parts or
@@ -128,7 +138,7 @@ func Gather(ctx context.Context, s *run.Scope, j Job) (*Evidence, error) {
 	if err := g.plan(ctx); err != nil {
 		return nil, err
 	}
-	g.found = make([][]index.Ranking, len(g.planned))
+	g.found, g.order = make([][]index.Ranking, len(g.planned)), make([][]string, len(g.planned))
 	if err := g.search(ctx); err != nil {
 		return nil, err
 	}
@@ -188,6 +198,9 @@ func (g *gathering) search(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := g.rerank(ctx, round, fresh); err != nil {
+			return err
+		}
 		if err := g.sift(ctx, round); err != nil {
 			return err
 		}
@@ -215,16 +228,25 @@ func (g *gathering) firstQueries() []FollowUp {
 	for place := 0; ; place++ {
 		more := false
 		for i, f := range g.planned {
-			if place < len(f.Queries) {
-				more = true
-				g.ask(f.Queries[place])
-				out = append(out, FollowUp{i + 1, f.Queries[place]})
+			if place >= len(f.Queries) {
+				continue
 			}
+			if g.full(out) {
+				return out
+			}
+			more = true
+			g.ask(f.Queries[place])
+			out = append(out, FollowUp{i + 1, f.Queries[place]})
 		}
 		if !more {
 			return out
 		}
 	}
+}
+
+// full says whether a round has all the queries that it may have.
+func (g *gathering) full(queries []FollowUp) bool {
+	return g.Tuning.PerRound > 0 && len(queries) >= g.Tuning.PerRound
 }
 
 // spent says whether an error means that the run may not spend any more, be it
@@ -247,7 +269,7 @@ func faultOf(err error) run.Fault {
 type query struct {
 	text   string
 	facets []int
-	leads  []Lead
+	found  Finding
 	err    error
 }
 
@@ -277,29 +299,29 @@ func (g *gathering) queriesOf(asked []FollowUp) []*query {
 // find is the step of a query. The first round takes place even when the run
 // was told to finish or its time is up: without it there is nothing to finish
 // with.
-func (g *gathering) find(ctx context.Context, s *run.Scope, text string, firstRound bool) ([]Lead, error) {
-	return run.Step(ctx, s, "find", func(ctx context.Context, s *run.Scope) ([]Lead, error) {
+func (g *gathering) find(ctx context.Context, s *run.Scope, q *query, round int) (Finding, error) {
+	return run.Step(ctx, s, "find", func(ctx context.Context, s *run.Scope) (Finding, error) {
 		if err := s.Budget().Check(run.Searches); err != nil {
-			if limit, ok := errors.AsType[*run.BudgetError](err); !firstRound || ok && limit.What == run.Searches {
-				return nil, err
+			if limit, ok := errors.AsType[*run.BudgetError](err); round > 1 || ok && limit.What == run.Searches {
+				return Finding{}, err
 			}
 		}
 		s.Charge(run.Spent{Searches: 1})
-		return g.Corpus.Find(ctx, text, g.Tuning.MaxResults)
+		return g.Corpus.Find(ctx, Query{Text: q.text, Limit: g.Tuning.MaxResults, Engines: g.enginesFor(q), Wide: round > 1})
 	})
 }
 
-// round puts queries to the corpus, in parallel, and returns how many passages
+// round puts queries to the corpus, in parallel, and returns how many leads
 // were new. Queries that fail are told; that all of them fail is an error.
 func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []FollowUp) (int, error) {
 	queries := g.queriesOf(asked)
 	tasks := make([]*run.Task, len(queries))
 	for i, q := range queries {
-		if err := g.scope.Emit(event.SearchStarted{Query: q.text, Engine: g.Corpus.Name(), Round: n}); err != nil {
+		if err := g.scope.Emit(event.SearchStarted{Query: q.text, Engine: g.asking(q), Round: n}); err != nil {
 			return 0, err
 		}
 		tasks[i] = run.Go(ctx, s, fmt.Sprintf("search-%d", i+1), func(ctx context.Context, s *run.Scope) error {
-			q.leads, q.err = g.find(ctx, s, q.text, n == 1)
+			q.found, q.err = g.find(ctx, s, q, n)
 			if run.Stopped(q.err) {
 				return q.err
 			}
@@ -311,7 +333,7 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []Foll
 	}
 	fresh, failed := 0, 0
 	for _, q := range queries {
-		told := event.SearchResults{Query: q.text, Engine: g.Corpus.Name(), Found: len(q.leads)}
+		told := g.results(q)
 		if q.err != nil {
 			told.Error = faultOf(q.err).Message
 			if spent(q.err) {
@@ -321,22 +343,8 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []Foll
 				g.trouble("research.search-failed", "query", q.text, "why", told.Error)
 			}
 		}
-		ranking := index.Ranking{Weight: 1}
-		for _, l := range q.leads {
-			if _, ok := g.leads[l.ID]; !ok {
-				g.leads[l.ID] = l
-				told.New++
-			}
-			ranking.Hits = append(ranking.Hits, index.Hit{ID: l.ID, Score: l.Ranking})
-		}
+		told.New = g.take(q)
 		fresh += told.New
-		for _, f := range q.facets {
-			ranking.Weight = 1
-			if own := g.planned[f].Queries; len(own) > 0 && strings.EqualFold(q.text, own[0]) {
-				ranking.Weight = ownWeight
-			}
-			g.found[f] = append(g.found[f], ranking)
-		}
 		if err := g.scope.Emit(told); err != nil {
 			return 0, err
 		}
@@ -345,6 +353,47 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []Foll
 		return 0, &SearchError{faultOf(queries[0].err)}
 	}
 	return fresh, nil
+}
+
+// take adds what a query found to the rankings of its facets and returns how
+// many leads are new.
+func (g *gathering) take(q *query) int {
+	fresh := 0
+	ranking := index.Ranking{Weight: 1}
+	for _, l := range q.found.Leads {
+		if _, ok := g.leads[l.ID]; !ok {
+			g.leads[l.ID] = l
+			fresh++
+		}
+		ranking.Hits = append(ranking.Hits, index.Hit{ID: l.ID, Score: l.Ranking})
+	}
+	for _, f := range q.facets {
+		ranking.Weight = 1
+		if own := g.planned[f].Queries; len(own) > 0 && strings.EqualFold(q.text, own[0]) {
+			ranking.Weight = ownWeight
+		}
+		g.found[f] = append(g.found[f], ranking)
+	}
+	return fresh
+}
+
+// results tells what came back, and makes trouble of engines that did not
+// answer while others did.
+func (g *gathering) results(q *query) event.SearchResults {
+	told := event.SearchResults{Query: q.text, Engine: g.Corpus.Name(), Found: len(q.found.Leads), Cached: len(q.found.Engines) > 0}
+	for _, a := range q.found.Engines {
+		reply := event.EngineReply{Engine: a.Engine, Found: a.Found, Cached: a.Cached}
+		if a.Reason != "" {
+			reply.Error = strings.TrimSuffix(string(a.Reason)+": "+a.Detail, ": ")
+			g.trouble("research.engine-failed", "engine", a.Engine, "why", reply.Error)
+		}
+		told.Cached = told.Cached && a.Cached
+		told.Engines = append(told.Engines, reply)
+	}
+	for _, d := range q.found.Dropped {
+		told.Dropped = append(told.Dropped, event.DroppedResult{URL: d.URL, Reason: string(d.Why), Detail: d.Detail})
+	}
+	return told
 }
 
 // SearchError says that not one search came through.
@@ -362,13 +411,12 @@ const (
 	fuseK     = 60
 )
 
-// ranked returns the passages found for a facet, the best first, copies of a
-// text left out.
+// ranked returns what was found for a facet, the best first, copies of a text
+// left out.
 func (g *gathering) ranked(facet int) []Lead {
 	var out []Lead
 	seen := make(map[string]bool)
-	for _, h := range index.Fuse(fuseK, g.found[facet]...) {
-		l := g.leads[h.ID]
+	for _, l := range g.inOrder(facet) {
 		if key := strings.Join(strings.Fields(l.Text), " "); !seen[key] {
 			seen[key] = true
 			out = append(out, l)
@@ -376,6 +424,26 @@ func (g *gathering) ranked(facet int) []Lead {
 		if len(out) == g.Tuning.TopK {
 			break
 		}
+	}
+	return out
+}
+
+// inOrder returns everything found for a facet: as it was ranked again, and
+// then the rest as the searches had it.
+func (g *gathering) inOrder(facet int) []Lead {
+	var out []Lead
+	seen := make(map[string]bool)
+	add := func(id string) {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, g.leads[id])
+		}
+	}
+	for _, id := range g.order[facet] {
+		add(id)
+	}
+	for _, h := range index.Fuse(fuseK, g.found[facet]...) {
+		add(h.ID)
 	}
 	return out
 }

@@ -26,6 +26,9 @@ type Place struct {
 	Collection string `json:"collection,omitempty"`
 	// Base is the folder against which paths of files are shown.
 	Base string `json:"base,omitempty"`
+	// Web is the part of the web that is asked, beside documents if any are
+	// named; nil is none of it, or all where there is nothing else to ask.
+	Web *WebScope `json:"web,omitempty"`
 }
 
 // Local are the user's own documents.
@@ -204,27 +207,30 @@ type localCorpus struct {
 	at      Prepared
 }
 
+// LocalName is the name of the user's documents among the search engines.
+const LocalName = "local"
+
 // Name implements Corpus.
-func (c *localCorpus) Name() string { return "local" }
+func (c *localCorpus) Name() string { return LocalName }
 
 // Find implements Corpus.
-func (c *localCorpus) Find(ctx context.Context, query string, limit int) ([]Lead, error) {
-	found, err := c.library.Search(ctx, c.at.Collection, kb.Query{Text: query, Limit: limit})
+func (c *localCorpus) Find(ctx context.Context, q Query) (Finding, error) {
+	found, err := c.library.Search(ctx, c.at.Collection, kb.Query{Text: q.Text, Limit: q.Limit})
 	if errors.Is(err, kb.ErrNoCollection) {
-		return nil, &removedError{c.at.Name}
+		return Finding{}, &removedError{c.at.Name}
 	}
 	if err != nil {
-		return nil, err
+		return Finding{}, err
 	}
 	leads := make([]Lead, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		leads = append(leads, Lead{
 			ID: h.ID, Ref: strconv.FormatInt(h.Document, 10), Kind: cite.File, URI: address(h.Path),
 			Title: h.Title, Author: h.Author, Date: h.Date, Lang: h.Lang, Text: h.Text, Ranking: h.Score,
-			Spot: Spot{Start: h.Start, End: h.End, Headings: h.Headings, Page: h.Page},
+			Spot: Spot{Start: h.Start, End: h.End, Headings: h.Headings, Page: h.Page}, Ranked: true,
 		})
 	}
-	return leads, nil
+	return Finding{Leads: leads}, nil
 }
 
 // Read implements Corpus.

@@ -52,12 +52,12 @@ func (m *material) doc(text string, chunk int) index.Doc {
 func (m *Material) Name() string { return "input" }
 
 // Find implements Corpus.
-func (m *Material) Find(_ context.Context, query string, limit int) ([]Lead, error) {
+func (m *Material) Find(_ context.Context, q Query) (Finding, error) {
 	at, err := m.opened()
 	if err != nil {
-		return nil, err
+		return Finding{}, err
 	}
-	hits, err := at.index.Rank(index.Query{Text: query, Limit: limit}, func(id string) (index.Doc, error) {
+	hits, err := at.index.Rank(index.Query{Text: q.Text, Limit: q.Limit}, func(id string) (index.Doc, error) {
 		n, err := strconv.Atoi(id)
 		if err != nil {
 			return index.Doc{}, err
@@ -65,21 +65,21 @@ func (m *Material) Find(_ context.Context, query string, limit int) ([]Lead, err
 		return at.doc(m.text, n), nil
 	})
 	if err != nil {
-		return nil, err
+		return Finding{}, err
 	}
 	leads := make([]Lead, 0, len(hits))
 	for _, h := range hits {
 		n, err := strconv.Atoi(h.ID)
 		if err != nil {
-			return nil, err
+			return Finding{}, err
 		}
 		c := at.chunks[n]
 		leads = append(leads, Lead{
 			ID: MaterialName + "." + h.ID, Ref: MaterialName, Kind: cite.File, URI: MaterialName, Title: MaterialName,
-			Text: m.text[c.Start:c.End], Spot: Spot{Start: c.Start, End: c.End}, Ranking: h.Score,
+			Text: m.text[c.Start:c.End], Spot: Spot{Start: c.Start, End: c.End}, Ranking: h.Score, Ranked: true,
 		})
 	}
-	return leads, nil
+	return Finding{Leads: leads}, nil
 }
 
 // Read implements Corpus.
@@ -94,50 +94,4 @@ func (m *Material) Weights(context.Context) (Weights, error) {
 		return nil, err
 	}
 	return at.index, nil
-}
-
-// With returns a corpus that has the material beside what is in another one.
-func (m *Material) With(other Corpus) Corpus { return &joined{other, m} }
-
-// joined weighs words as its larger part does.
-type joined struct {
-	Corpus
-	material *Material
-}
-
-// Find implements Corpus. What both find is put together by rank: their scores
-// are not of one scale.
-func (j *joined) Find(ctx context.Context, query string, limit int) ([]Lead, error) {
-	theirs, err := j.Corpus.Find(ctx, query, limit)
-	if err != nil {
-		return nil, err
-	}
-	own, err := j.material.Find(ctx, query, limit)
-	if err != nil {
-		return nil, err
-	}
-	byID := make(map[string]Lead)
-	ranked := func(leads []Lead) index.Ranking {
-		r := index.Ranking{Weight: 1}
-		for _, l := range leads {
-			byID[l.ID] = l
-			r.Hits = append(r.Hits, index.Hit{ID: l.ID, Score: l.Ranking})
-		}
-		return r
-	}
-	var out []Lead
-	for _, h := range first(index.Fuse(fuseK, ranked(theirs), ranked(own)), limit) {
-		l := byID[h.ID]
-		l.Ranking = h.Score
-		out = append(out, l)
-	}
-	return out, nil
-}
-
-// Read implements Corpus.
-func (j *joined) Read(ctx context.Context, lead Lead) (Document, error) {
-	if lead.Ref == MaterialName {
-		return j.material.Read(ctx, lead)
-	}
-	return j.Corpus.Read(ctx, lead)
 }

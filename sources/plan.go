@@ -13,6 +13,7 @@ import (
 	"dossier/llm"
 	"dossier/prompt"
 	"dossier/run"
+	"dossier/search"
 )
 
 //go:embed *.md
@@ -28,6 +29,7 @@ type Plan struct {
 type Facet struct {
 	Title   string   `json:"title" jsonschema:"a short question"`
 	Queries []string `json:"queries" jsonschema:"search queries"`
+	Engines []string `json:"engines,omitempty" jsonschema:"names of the search engines to ask first; empty when none is listed"`
 }
 
 // Validate implements the check of llm.Object.
@@ -53,6 +55,8 @@ type planInput struct {
 	Date       string
 	Queries    int
 	MostFacets int
+	Engines    []engineLine
+	engines    []search.Info
 }
 
 var plan = &prompt.Task[planInput, Plan]{
@@ -68,35 +72,40 @@ var plan = &prompt.Task[planInput, Plan]{
 				break
 			}
 		}
-		return planByRules(question, in.Queries), nil
+		return planByRules(question, in), nil
 	},
 }
 
 // planByRules splits a question where its grammar does.
-func planByRules(question string, queries int) Plan {
+func planByRules(question string, in planInput) Plan {
 	p := Plan{Question: question}
-	for _, title := range extract.Facets(question) {
-		if len(p.Facets) == mostFacets {
-			break
-		}
-		p.Facets = append(p.Facets, Facet{Title: title, Queries: first(extract.Queries(title), queries)})
+	for _, title := range first(extract.Facets(question), in.MostFacets) {
+		p.Facets = append(p.Facets, Facet{Title: title, Queries: first(extract.Queries(title), in.Queries), Engines: chooseEngines(title, in.engines)})
 	}
 	return p
 }
 
 // plan decides what to look for and tells it.
 func (g *gathering) plan(ctx context.Context) error {
-	made, err := plan.Do(ctx, g.scope, g.Models, planInput{
+	in := planInput{
 		Question: g.Question, History: shortened(g.History), Where: g.Where, Date: g.scope.Record().Created.Format("2006-01-02"),
 		Queries: g.Tuning.Queries, MostFacets: mostFacets,
-	}, prompt.Options[Plan]{Model: g.Model})
+	}
+	if g.Tuning.PerRound > 0 { // each facet has a query in the first round
+		in.MostFacets = min(mostFacets, g.Tuning.PerRound)
+	}
+	if choice, ok := g.Corpus.(Choice); ok {
+		in.engines = choice.Engines()
+		in.Engines = engineLines(in.engines)
+	}
+	made, err := plan.Do(ctx, g.scope, g.Models, in, prompt.Options[Plan]{Model: g.Model})
 	if err != nil {
 		return err
 	}
 	g.noModel = made.Extractive && !made.Overruled()
 	g.overruled(made.Overruled(), made.Why)
 	p := made.Value
-	p.Facets = first(p.Facets, mostFacets)
+	p.Facets = first(p.Facets, in.MostFacets)
 	if strings.TrimSpace(p.Question) == "" {
 		p.Question = g.Question
 	}
@@ -107,7 +116,11 @@ func (g *gathering) plan(ctx context.Context) error {
 		if len(p.Facets) == 1 && !made.Extractive {
 			own = append(own, p.Question)
 		}
-		own = append(own, first(f.Queries, g.Tuning.Queries)...)
+		if asked := first(f.Queries, g.Tuning.Queries); g.Tuning.PerRound > 0 {
+			own = append(slices.Clone(asked), own...) // as far as there is room
+		} else {
+			own = append(own, asked...)
+		}
 		for j, q := range own {
 			if made.Extractive { // the user's own words
 				own[j] = cut(q, longestQuestion)
@@ -116,6 +129,7 @@ func (g *gathering) plan(ctx context.Context) error {
 			}
 		}
 		p.Facets[i].Queries = distinct(own)
+		p.Facets[i].Engines = known(f.Engines, in.engines)
 		g.evidence.Facets = append(g.evidence.Facets, FacetEvidence{Title: f.Title})
 	}
 	g.evidence.Question = p.Question
@@ -206,6 +220,9 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 	perFacet := make(map[int]int)
 	for _, f := range made.Value.Queries {
 		q := searchable(f.Query)
+		if g.full(fresh) {
+			break
+		}
 		if f.Facet < 1 || f.Facet > len(g.planned) || q == "" || perFacet[f.Facet] == g.Tuning.Queries || !g.ask(q) {
 			continue
 		}

@@ -28,6 +28,7 @@ type reading struct {
 // readResult is what the step of a reading records; the text itself is a blob.
 type readResult struct {
 	Snapshot string    `json:"snapshot,omitempty"`
+	URI      string    `json:"uri,omitempty"` // where it was in the end, if elsewhere
 	Title    string    `json:"title,omitempty"`
 	Author   string    `json:"author,omitempty"`
 	Date     string    `json:"date,omitempty"`
@@ -35,16 +36,13 @@ type readResult struct {
 	Lang     lang.Code `json:"lang,omitempty"`
 	Words    int       `json:"words,omitempty"`
 	Passages []Spot    `json:"passages,omitempty"`
+	Notes    []string  `json:"notes,omitempty"`
 	Failure  string    `json:"failure,omitempty"` // why it could not be read
 }
 
-// worthReading chooses documents: the best of each facet, then the second best
-// of each, and so on.
+// worthReading lists documents: the best of each facet, then the second best of
+// each, and so on.
 func (g *gathering) worthReading() []*reading {
-	most := max(g.Tuning.ReadTop, len(g.planned))
-	if limit := g.scope.Budget().Limits().Pages; limit > 0 {
-		most = min(most, limit)
-	}
 	byRef := make(map[string]*reading)
 	seen := make(map[string]bool) // leads
 	var out []*reading
@@ -61,9 +59,6 @@ func (g *gathering) worthReading() []*reading {
 			seen[l.ID] = true
 			r := byRef[l.Ref]
 			if r == nil {
-				if len(out) == most {
-					continue
-				}
 				r = &reading{lead: l}
 				byRef[l.Ref] = r
 				out = append(out, r)
@@ -74,14 +69,41 @@ func (g *gathering) worthReading() []*reading {
 	return out
 }
 
-// read reads documents in parallel, has each noted, and numbers those that
-// could be read.
+// read reads the documents that are most worth it, has each noted, and numbers
+// them. For those that can't be read the next ones are.
 func (g *gathering) read(ctx context.Context) error {
-	readings := g.worthReading()
+	most := max(g.Tuning.ReadTop, len(g.planned))
+	if limit := g.scope.Budget().Limits().Pages; limit > 0 {
+		most = min(most, limit)
+	}
+	candidates := g.worthReading()
+	begun, entered := 0, 0
+	for begun < len(candidates) && entered < most {
+		if begun > 0 { // more than what was planned is read only if there is leave to
+			if err := g.scope.Budget().Check(run.Pages); err != nil {
+				if !spent(err) {
+					return err
+				}
+				return nil
+			}
+		}
+		wave := first(candidates[begun:], most-entered)
+		n, err := g.readAll(ctx, begun, wave)
+		if err != nil {
+			return err
+		}
+		begun, entered = begun+len(wave), entered+n
+	}
+	return nil
+}
+
+// readAll reads documents in parallel and returns how many could be read. Their
+// names in the run begin after those of the ones before.
+func (g *gathering) readAll(ctx context.Context, before int, readings []*reading) (int, error) {
 	var done atomic.Int64
 	tasks := make([]*run.Task, len(readings))
 	for i, r := range readings {
-		tasks[i] = run.Go(ctx, g.scope, fmt.Sprintf("read-%d", i+1), func(ctx context.Context, s *run.Scope) error {
+		tasks[i] = run.Go(ctx, g.scope, fmt.Sprintf("read-%d", before+i+1), func(ctx context.Context, s *run.Scope) error {
 			err := g.readOne(ctx, s, r)
 			if r.noted { // which takes time; what passes by has no place in the code
 				_ = g.scope.Emit(event.Progress{What: "notes", Done: done.Add(1), Total: int64(len(readings))})
@@ -90,21 +112,23 @@ func (g *gathering) read(ctx context.Context) error {
 		})
 	}
 	if err := run.All(ctx, tasks...); err != nil {
-		return err
+		return 0, err
 	}
+	entered := 0
 	for _, r := range readings {
 		if r.got.Failure != "" {
 			g.trouble("research.source-failed", "place", r.lead.URI, "why", r.got.Failure)
 			if err := g.scope.Emit(event.SourceFailed{URL: r.lead.URI, Reason: r.got.Failure}); err != nil {
-				return err
+				return 0, err
 			}
 			continue
 		}
+		entered++
 		if err := g.enter(ctx, r); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return entered, nil
 }
 
 // readOne reads a document and notes what it says about the question.
@@ -124,7 +148,7 @@ func (g *gathering) readOne(ctx context.Context, s *run.Scope, r *reading) error
 			return readResult{}, err
 		}
 		return readResult{
-			Snapshot: hash, Title: doc.Title, Author: doc.Author, Date: doc.Date, Site: doc.Site, Lang: doc.Lang,
+			Snapshot: hash, URI: doc.URI, Notes: doc.Notes, Title: doc.Title, Author: doc.Author, Date: doc.Date, Site: doc.Site, Lang: doc.Lang,
 			Words: lang.Words(doc.Text), Passages: doc.Passages,
 		}, nil
 	})
@@ -150,13 +174,17 @@ func (g *gathering) enter(ctx context.Context, r *reading) error {
 	if err != nil {
 		return err
 	}
-	if known, ok := e.Ledger.Lookup(r.lead.URI); ok && known.Snapshot != snap.Hash {
+	uri := firstOf(r.got.URI, r.lead.URI)
+	if known, ok := e.Ledger.Lookup(uri); ok && known.Snapshot != snap.Hash {
 		// Two texts under one address: what was read first is what is cited.
-		g.trouble("research.source-changed", "place", r.lead.URI)
+		g.trouble("research.source-changed", "place", uri)
 		return nil
 	}
+	for _, n := range r.got.Notes {
+		g.trouble("research.source-note", "place", uri, "why", n)
+	}
 	src := e.Ledger.Add(cite.Source{
-		URI: r.lead.URI, Kind: r.lead.Kind, Title: firstOf(r.got.Title, r.lead.Title), Author: firstOf(r.got.Author, r.lead.Author),
+		URI: uri, Kind: r.lead.Kind, Title: firstOf(r.got.Title, r.lead.Title), Author: firstOf(r.got.Author, r.lead.Author),
 		Date: firstOf(r.got.Date, r.lead.Date), Site: firstOf(r.got.Site, r.lead.Site), Lang: r.got.Lang,
 	})
 	if _, err := e.Ledger.Read(src.Number, snap); err != nil {
@@ -273,13 +301,8 @@ func (g *gathering) takeNote(ctx context.Context, s *run.Scope, r *reading) erro
 	for _, f := range g.planned {
 		in.Facets = append(in.Facets, f.Title)
 	}
-	room := noteTokens
-	for _, p := range r.places(snap) {
-		text := snap.Text[p.Start:p.End]
-		if room -= llm.EstimateTokens(text); room < 0 && len(in.Passages) > 0 {
-			break
-		}
-		in.Passages = append(in.Passages, text)
+	for _, p := range fitting(r.places(snap), snap, strings.Join(append([]string{in.Question}, in.Facets...), "\n"), noteTokens) {
+		in.Passages = append(in.Passages, snap.Text[p.Start:p.End])
 	}
 	r.note, err = note.Do(ctx, s, g.Models, in, prompt.Options[Note]{Model: g.Model})
 	if err != nil {
@@ -293,6 +316,32 @@ func (g *gathering) takeNote(ctx context.Context, s *run.Scope, r *reading) erro
 		return !ok
 	})
 	return nil
+}
+
+// fitting are the places of a text that fit into so many tokens, those first
+// that have most of the words of the question; in their order in the text.
+func fitting(places []placed, snap *cite.Snapshot, question string, tokens int) []placed {
+	texts, all := make([]string, len(places)), 0
+	for i, p := range places {
+		texts[i] = snap.Text[p.Start:p.End]
+		all += llm.EstimateTokens(texts[i])
+	}
+	if all <= tokens {
+		return places
+	}
+	var taken []int
+	for _, i := range byWords(question, texts) {
+		if tokens -= llm.EstimateTokens(texts[i]); tokens < 0 && len(taken) > 0 {
+			break
+		}
+		taken = append(taken, i)
+	}
+	slices.Sort(taken)
+	out := make([]placed, len(taken))
+	for i, n := range taken {
+		out[i] = places[n]
+	}
+	return out
 }
 
 // chosen is the selection for a facet, as a step records it.
@@ -335,23 +384,37 @@ func (g *gathering) quote(ctx context.Context) error {
 }
 
 // passagesFor returns the passages of a facet that were read, the best first:
-// those that its searches found, or, where only reading told the passages, all
-// of the documents that they found.
+// those that its searches found, or, where only reading told the passages, those
+// of the documents that they found which say most about it.
 func (g *gathering) passagesFor(facet int, byID map[string]int) []int {
-	var out []int
+	var out, within []int
 	for _, l := range g.ranked(facet) {
 		if i, ok := byID[l.ID]; ok {
 			out = append(out, i)
 			continue
 		}
 		for i, p := range g.evidence.Passages {
-			if strings.HasPrefix(p.ID, l.Ref+"#") && !slices.Contains(out, i) {
-				out = append(out, i)
+			if strings.HasPrefix(p.ID, l.Ref+"#") && !slices.Contains(within, i) {
+				within = append(within, i)
 			}
 		}
 	}
+	texts := make([]string, len(within))
+	for i, n := range within {
+		texts[i] = g.evidence.Passages[n].Text
+	}
+	for _, i := range byWords(g.planned[facet].Title, texts) {
+		if len(out) == passagesKept {
+			break
+		}
+		out = append(out, within[i])
+	}
 	return out
 }
+
+// passagesKept bounds the passages of a facet that sentences are chosen from:
+// pages are long.
+const passagesKept = 24
 
 // choose selects the sentences for a facet.
 func (e *Evidence) choose(f FacetEvidence, weights Weights) chosen {

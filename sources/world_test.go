@@ -53,15 +53,16 @@ func words(text string) map[string]bool {
 	return out
 }
 
-func (s *shelf) Find(_ context.Context, query string, limit int) ([]Lead, error) {
+func (s *shelf) Find(_ context.Context, q Query) (Finding, error) {
+	query, limit := q.Text, q.Limit
 	s.mu.Lock()
 	s.queries = append(s.queries, query)
 	s.mu.Unlock()
 	if err := s.findFails[query]; err != nil {
-		return nil, err
+		return Finding{}, err
 	}
 	if err := s.findFails["*"]; err != nil {
-		return nil, err
+		return Finding{}, err
 	}
 	var out []Lead
 	for _, ref := range s.order {
@@ -76,11 +77,11 @@ func (s *shelf) Find(_ context.Context, query string, limit int) ([]Lead, error)
 		}
 		l := Lead{ID: ref + ".0", Ref: ref, Kind: cite.Web, URI: "https://example.org/" + ref, Title: ref, Text: text, Ranking: float64(score)}
 		if !s.placeless {
-			l.Spot = Spot{Start: 0, End: len(text)}
+			l.Spot, l.Ranked = Spot{Start: 0, End: len(text)}, true
 		}
 		out = append(out, l)
 	}
-	return out, nil
+	return Finding{Leads: out}, nil
 }
 
 func (s *shelf) Read(_ context.Context, lead Lead) (Document, error) {
@@ -114,7 +115,7 @@ func (m *script) Stream(_ context.Context, req *llm.Request, _ func(llm.Chunk)) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for task, begins := range map[string]string{
-		"plan": "You plan", "followups": "You look for", "note": "You read one", "judge": "You check", "rewrite": "You correct",
+		"plan": "You plan", "followups": "You look for", "note": "You read one", "judge": "You check", "rewrite": "You correct", "rerank": "You put search results",
 	} {
 		if !strings.HasPrefix(req.Messages[0].Content, begins) {
 			continue

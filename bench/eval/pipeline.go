@@ -66,7 +66,7 @@ func assemble(ctx context.Context, docs []index.Doc) (*pipeline, error) {
 	p.collection = c.ID
 	nobody := func(context.Context, string, string, int) ([]event.Message, error) { return nil, nil }
 	p.mode = websearch.New("web_search", websearch.Parts{
-		Models: &llm.Models{}, Library: &sources.Local{Library: library}, Blobs: p.store, History: nobody,
+		Models: &llm.Models{}, Holdings: &sources.Holdings{Documents: &sources.Local{Library: library}}, Blobs: p.store, History: nobody,
 	}, defaults)
 	return p, nil
 }

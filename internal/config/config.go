@@ -82,12 +82,53 @@ type Execution struct {
 
 // Search is web search.
 type Search struct {
+	Engines         []string      `key:"engines" help:"Engines to choose from, the preferred first; empty is all that are set up."`
+	BlockedDomains  []string      `key:"blocked_domains" help:"Domains whose pages are never used, with their subdomains."`
+	BlockedKeywords []string      `key:"blocked_keywords" help:"Words; results that have one are not used."`
+	Timeout         time.Duration `key:"timeout" default:"15s" min:"100ms" max:"10m" help:"How long to wait for an engine."`
+	PageTimeout     time.Duration `key:"page_timeout" default:"30s" min:"100ms" max:"10m" help:"How long to wait for a page."`
+	PageDelay       time.Duration `key:"page_delay" default:"200ms" min:"0s" max:"1m" help:"Least time between two pages of one site."`
+	PagesPerSite    int           `key:"pages_per_site" default:"2" min:"1" max:"100" help:"Pages of one site that are read at once."`
+	CacheTTL        time.Duration `key:"cache_ttl" default:"1h" min:"0s" max:"720h" help:"How long results and pages are kept and not asked for again; 0 keeps none."`
+	CacheMB         int           `key:"cache_mb" default:"256" min:"1" max:"65536" help:"Most room for what is kept, in MiB, for results and pages each."`
+	AllowNetworks   []string      `key:"allow_networks" help:"Private networks whose pages may be read, as 10.1.0.0/16."`
+	AllowPorts      []string      `key:"allow_ports" help:"Ports of pages beside 80 and 443."`
+	Browser         bool          `key:"browser" default:"true" help:"Show pages that are made by scripts in an installed Chromium."`
+
+	Rerank       string `key:"rerank" enum:"auto,endpoint,embeddings,model,lexical" default:"auto" help:"What ranks results: auto takes the first of endpoint, embeddings and model that is set up, else lexical."`
+	RerankURL    URL    `key:"rerank_url" help:"Address of a rerank endpoint in the format of Jina, Cohere or TEI."`
+	RerankAPIKey Secret `key:"rerank_api_key" env:"JINA_API_KEY,COHERE_API_KEY" example:"JINA_API_KEY" help:"Key of the rerank endpoint."`
+	RerankModel  string `key:"rerank_model" help:"Model of the rerank endpoint."`
+
 	TavilyAPIKey     Secret `key:"tavily_api_key" env:"TAVILY_API_KEY" example:"TAVILY_API_KEY" help:"Key of Tavily."`
 	TavilyAPIBaseURL URL    `key:"tavily_api_base_url" default:"https://api.tavily.com" help:"Address of Tavily."`
-	MaxSearches      int    `key:"max_searches" alias:"execution_max_searches" default:"4" min:"0" max:"1000" help:"Searches of one agent before the tool is taken away."`
-	MaxResults       int    `key:"max_results" default:"10" min:"1" max:"100" help:"Results of one search."`
-	MaxPages         int    `key:"max_pages" default:"5" min:"0" max:"100" help:"Pages read after one search."`
-	ContentLimit     int    `key:"content_limit" default:"3500" min:"0" help:"Characters of a page that the model sees."`
+
+	SearXNG    SearchEngine `key:"searxng" env:"base_url=SEARXNG_URL" help:"A SearXNG instance that serves JSON."`
+	Brave      SearchEngine `key:"brave" env:"api_key=BRAVE_API_KEY" default:"every=1s" help:"Brave Search."`
+	Bocha      SearchEngine `key:"bocha" env:"api_key=BOCHA_API_KEY" help:"Bocha, a Chinese web search."`
+	DuckDuckGo SearchEngine `key:"duckduckgo" default:"every=1s" help:"DuckDuckGo's page for plain browsers; needs no key."`
+	Wikipedia  SearchEngine `key:"wikipedia" default:"every=100ms" help:"Wikipedia in the language of the question; needs no key. {lang} in the address is the language."`
+	ArXiv      SearchEngine `key:"arxiv" default:"every=3s" help:"Papers of arXiv; needs no key."`
+	HFPapers   SearchEngine `key:"hf_papers" default:"every=500ms" help:"Papers of Hugging Face; needs no key."`
+	HFBlog     SearchEngine `key:"hf_blog" default:"every=500ms" help:"Blog of Hugging Face; needs no key."`
+	GitHub     SearchEngine `key:"github" env:"api_key=GITHUB_TOKEN" default:"every=2s" help:"Repositories and issues of GitHub; a key allows more searches."`
+	HackerNews SearchEngine `key:"hackernews" default:"every=200ms" help:"Stories of Hacker News; needs no key."`
+	OpenAlex   SearchEngine `key:"openalex" default:"every=200ms" help:"Papers of OpenAlex; needs no key."`
+	Zyte       SearchEngine `key:"zyte" env:"api_key=ZYTE_API_KEY" help:"Articles of the sites in zyte_sites."`
+	ZyteSites  []string     `key:"zyte_sites" help:"Addresses of blogs and news sites whose articles Zyte lists."`
+	MCPServers []string     `key:"mcp_servers" help:"Servers of the section mcp whose search tool is an engine of its own."`
+
+	MaxSearches  int `key:"max_searches" alias:"execution_max_searches" default:"4" min:"0" max:"1000" help:"Searches of one agent before the tool is taken away."`
+	MaxResults   int `key:"max_results" default:"10" min:"1" max:"100" help:"Results of one search."`
+	MaxPages     int `key:"max_pages" default:"5" min:"0" max:"100" help:"Pages read after one search."`
+	ContentLimit int `key:"content_limit" default:"3500" min:"0" help:"Characters of a page that the model sees."`
+}
+
+// SearchEngine is how an engine is reached.
+type SearchEngine struct {
+	BaseURL URL           `key:"base_url" help:"Address of the service; empty is its own."`
+	APIKey  Secret        `key:"api_key" help:"Key of the service."`
+	Every   time.Duration `key:"every" default:"0s" min:"0s" max:"1h" help:"Least time between two searches."`
 }
 
 // WebSearch is how much is done for a question.

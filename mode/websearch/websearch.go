@@ -23,6 +23,7 @@ import (
 	"dossier/prompt"
 	"dossier/report"
 	"dossier/run"
+	"dossier/search"
 	"dossier/sources"
 )
 
@@ -37,18 +38,18 @@ type Settings struct {
 	ContextTokens int `json:"context_tokens"`
 }
 
-// Library makes ready what a question is asked of.
-type Library interface {
-	// Prepare brings the place's documents up to date as a step of the run.
-	Prepare(ctx context.Context, s *run.Scope, in sources.Place) (sources.Prepared, error)
-	Corpus(p sources.Prepared) sources.Corpus
+// Holdings make ready what a question is asked of, as steps of the run;
+// *sources.Holdings do.
+type Holdings interface {
+	Open(ctx context.Context, s *run.Scope, a sources.Asked) (sources.Opened, error)
 }
 
 // Mode searches, reads and answers.
 type Mode struct {
 	name     string
 	models   *llm.Models
-	library  Library
+	holdings Holdings
+	rankers  map[string]search.Reranker
 	blobs    sources.Blobs
 	history  mode.History
 	settings Settings
@@ -56,16 +57,18 @@ type Mode struct {
 
 // Parts is what the mode works with.
 type Parts struct {
-	Models  *llm.Models
-	Library Library
-	Blobs   sources.Blobs
-	History mode.History
+	Models   *llm.Models
+	Holdings Holdings
+	Blobs    sources.Blobs
+	History  mode.History
+	// Rerankers by the names that Tuning.Rerank may have.
+	Rerankers map[string]search.Reranker
 }
 
 // New returns the mode under a name, with the settings for new runs: web_search
 // and deep_search differ in nothing else.
 func New(name string, p Parts, settings Settings) *Mode {
-	return &Mode{name: name, models: p.Models, library: p.Library, blobs: p.Blobs, history: p.History, settings: settings}
+	return &Mode{name: name, models: p.Models, holdings: p.Holdings, rankers: p.Rerankers, blobs: p.Blobs, history: p.History, settings: settings}
 }
 
 // Name implements mode.Mode.
@@ -124,41 +127,31 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	ready, corpus, err := m.prepare(ctx, s, req)
+	open, err := m.holdings.Open(ctx, s, sources.Asked{In: req.In, Material: req.Context, Language: language, Secret: said(history)})
 	if err != nil {
 		return mode.Answer{}, err
 	}
+	if set.PerRound = 0; open.Web {
+		set.PerRound = set.Queries
+	}
 	found, err := sources.Gather(ctx, s, sources.Job{
-		Models: m.models, Model: req.Model, Blobs: m.blobs, Corpus: corpus,
-		Question: req.Question, History: history, Language: language, Where: ready.Where, Tuning: set.Tuning,
+		Models: m.models, Model: req.Model, Blobs: m.blobs, Corpus: open.Corpus, Rerankers: m.rankers,
+		Question: req.Question, History: history, Language: language, Where: open.Where, Tuning: set.Tuning,
 	})
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	w := &writing{mode: m, scope: s, req: req, set: set, language: language, evidence: found, ready: ready}
+	w := &writing{mode: m, scope: s, req: req, set: set, language: language, evidence: found, about: open.Notes}
 	return w.write(ctx)
 }
 
-// prepare makes ready what the question is asked of: the place that is named,
-// the material that came with the question, or both. Material without a place
-// is what the question is about.
-func (m *Mode) prepare(ctx context.Context, s *run.Scope, req mode.Request) (sources.Prepared, sources.Corpus, error) {
-	given := strings.TrimSpace(req.Context) != ""
-	material := sources.NewMaterial(req.Context)
-	if given && len(req.In.Paths) == 0 && req.In.Collection == "" {
-		return sources.Prepared{Name: sources.MaterialName, Where: "a text that the user gave", Documents: 1}, material, nil
+// said are the texts of a conversation.
+func said(history []llm.Message) []string {
+	out := make([]string, len(history))
+	for i, m := range history {
+		out[i] = m.Content
 	}
-	ready, err := m.library.Prepare(ctx, s, req.In)
-	if err != nil {
-		return ready, nil, err
-	}
-	corpus := m.library.Corpus(ready)
-	if given {
-		ready.Where += " and a text that the user gave"
-		ready.Documents++
-		corpus = material.With(corpus)
-	}
-	return ready, corpus, nil
+	return out
 }
 
 // writing makes the answer out of the evidence.
@@ -169,7 +162,7 @@ type writing struct {
 	set      Settings
 	language lang.Code
 	evidence *sources.Evidence
-	ready    sources.Prepared
+	about    []string // what the question was asked of
 }
 
 func (w *writing) write(ctx context.Context) (mode.Answer, error) {
@@ -286,7 +279,7 @@ func (w *writing) conflicts() []cite.Conflict {
 
 // notes are what the reader of the answer should know about how it came about.
 func (w *writing) notes() []string {
-	notes := w.ready.Notes(w.language)
+	notes := slices.Clone(w.about)
 	if w.evidence.CutShort() {
 		notes = append(notes, lang.Text(w.language, "research.stopped"))
 	}

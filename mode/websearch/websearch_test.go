@@ -73,13 +73,13 @@ const bees = "Ingrid keeps the bees behind the chapel. The honey is sold in Augu
 // hive is a library of one text.
 type hive struct{}
 
-func (hive) Prepare(context.Context, *run.Scope, sources.Place) (sources.Prepared, error) {
-	return sources.Prepared{Name: "hive", Where: "a hive", Documents: 1, Partial: true}, nil
+func (hive) Open(context.Context, *run.Scope, sources.Asked) (sources.Opened, error) {
+	ready := sources.Prepared{Name: "hive", Documents: 1, Partial: true}
+	return sources.Opened{Corpus: hive{}, Where: "a hive", Notes: ready.Notes("en")}, nil
 }
-func (hive) Corpus(sources.Prepared) sources.Corpus { return hive{} }
-func (hive) Name() string                           { return "hive" }
-func (hive) Find(context.Context, string, int) ([]sources.Lead, error) {
-	return []sources.Lead{{ID: "1.0", Ref: "1", Kind: cite.File, URI: "/hive/bees.md", Text: bees, Spot: sources.Spot{End: len(bees)}}}, nil
+func (hive) Name() string { return "hive" }
+func (hive) Find(context.Context, sources.Query) (sources.Finding, error) {
+	return sources.Finding{Leads: []sources.Lead{{ID: "1.0", Ref: "1", Kind: cite.File, URI: "/hive/bees.md", Text: bees, Spot: sources.Spot{End: len(bees)}, Ranked: true}}}, nil
 }
 func (hive) Read(context.Context, sources.Lead) (sources.Document, error) {
 	return sources.Document{Title: "Bees", Text: bees}, nil
@@ -117,7 +117,7 @@ func ask(t *testing.T, m llm.Model) mode.Answer {
 		models.Roles = map[llm.RoleName]llm.Setting{llm.ForDefault: {Model: m, Name: "m"}}
 	}
 	store := memory.New(memory.Options{})
-	web := New("web_search", Parts{Models: models, Library: hive{}, Blobs: store}, Settings{
+	web := New("web_search", Parts{Models: models, Holdings: hive{}, Blobs: store}, Settings{
 		Tuning:   sources.Tuning{Queries: 1, Iterations: 1, MaxResults: 4, TopK: 4, ReadTop: 4},
 		MinWords: 10, MaxWords: 20, ContextTokens: 1000,
 	})

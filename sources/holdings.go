@@ -1,0 +1,110 @@
+package sources
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"dossier/lang"
+	"dossier/run"
+)
+
+// Holdings are everything that a question can be asked of.
+type Holdings struct {
+	Documents *Local
+	Web       *Web
+}
+
+// Asked says what to open for a question.
+type Asked struct {
+	In Place
+	// Material is text that came with the question.
+	Material string
+	// Language in which results of the web are preferred.
+	Language lang.Code
+	// Secret are texts that no address may carry.
+	Secret []string
+}
+
+// Opened is what a question is asked of, ready to be asked.
+type Opened struct {
+	Corpus Corpus
+	Where  string   // in words, for prompts
+	Notes  []string // for the reader of the answer
+	// Web says that engines are asked, each of whose searches costs.
+	Web bool
+}
+
+// resolved is what a question that names nothing is asked of.
+type resolved struct {
+	Collection string `json:"collection,omitempty"`
+}
+
+// Open makes ready what a question is asked of: the documents, the part of the
+// web and the material that are named. Where nothing is, it is the collection
+// in use; without one, the web.
+func (h *Holdings) Open(ctx context.Context, s *run.Scope, a Asked) (Opened, error) {
+	in := a.In
+	given := strings.TrimSpace(a.Material) != ""
+	documents := len(in.Paths) > 0 || in.Collection != ""
+	if in.Web != nil && slices.Contains(in.Web.Engines, LocalName) {
+		web := *in.Web
+		web.Engines = slices.DeleteFunc(slices.Clone(web.Engines), func(name string) bool { return name == LocalName })
+		in.Web, documents = &web, true
+		if len(web.Engines) == 0 {
+			in.Web = nil
+		}
+	}
+	if !documents && !given && in.Web == nil {
+		chosen, err := run.Step(ctx, s, "place", func(ctx context.Context, _ *run.Scope) (resolved, error) {
+			name, err := h.Documents.Active(ctx)
+			return resolved{name}, err
+		})
+		if err != nil {
+			return Opened{}, err
+		}
+		if in.Collection = chosen.Collection; in.Collection != "" {
+			documents = true
+		} else {
+			in.Web = &WebScope{}
+		}
+	}
+	return h.open(ctx, s, a, in, documents, given)
+}
+
+func (h *Holdings) open(ctx context.Context, s *run.Scope, a Asked, in Place, documents, given bool) (Opened, error) {
+	var (
+		out   Opened
+		where []string
+		parts []Corpus
+	)
+	if given {
+		parts = append(parts, NewMaterial(a.Material))
+		where = append(where, "a text that the user gave")
+	}
+	if documents {
+		ready, err := h.Documents.Prepare(ctx, s, in)
+		if err != nil {
+			return out, err
+		}
+		parts = append(parts, h.Documents.Corpus(ready))
+		where = append(where, ready.Where)
+		if len(parts) > 1 {
+			ready.Documents++ // the material
+		}
+		out.Notes = ready.Notes(a.Language)
+	}
+	if in.Web != nil {
+		secret := append(slices.Clip(a.Secret), a.Material, s.Record().ID)
+		corpus, err := h.Web.Corpus(*in.Web, a.Language, secret...)
+		if err != nil {
+			return out, err
+		}
+		parts = append(parts, corpus)
+		where = append(where, "the web")
+		out.Web = true
+	}
+	slices.Reverse(where)
+	out.Corpus, out.Where = Join(parts...), strings.Join(where, " and ")
+	return out, nil
+}

@@ -1,0 +1,297 @@
+package sources
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"dossier/cite"
+	"dossier/kb"
+	"dossier/lang"
+	"dossier/reader"
+	"dossier/search"
+)
+
+// Web is what search engines find.
+type Web struct {
+	// Engines in the order in which they are preferred.
+	Engines []search.Engine
+	// Missing names the engines that are known but not set up, and what each
+	// of them needs.
+	Missing map[string]string
+	Pages   Pages
+	// Allowed says why a page may not be opened.
+	Allowed func(url string) error
+	Rules   search.Rules
+}
+
+// Pages reads pages; *reader.Fetcher does.
+type Pages interface {
+	Fetch(ctx context.Context, url string) (*reader.Fetched, error)
+}
+
+// WebScope is the part of the web that a question is asked of.
+type WebScope struct {
+	// Engines to ask; none leaves the choice to the plan of the question.
+	Engines []string `json:"engines,omitempty"`
+	// Since and Until bound the time of publication.
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+	// Sites are the only domains wanted, and Block those unwanted.
+	Sites []string `json:"sites,omitempty"`
+	Block []string `json:"block,omitempty"`
+}
+
+// webCorpus is the part of the web that one question is asked of.
+type webCorpus struct {
+	*Web
+	scope  WebScope
+	named  []search.Engine // by the user
+	lang   lang.Code
+	secret secrets
+}
+
+// Corpus returns a part of the web as a corpus for one run. Pages whose address
+// carries one of the secrets are not opened.
+func (w *Web) Corpus(scope WebScope, code lang.Code, secret ...string) (Corpus, error) {
+	c := &webCorpus{Web: w, scope: scope, lang: code, secret: newSecrets(secret...)}
+	for _, name := range scope.Engines {
+		e := w.engine(name)
+		if e == nil {
+			return nil, w.unknown(name)
+		}
+		c.named = append(c.named, e)
+	}
+	if len(w.Engines) == 0 {
+		return nil, &EngineError{"no search engine is configured", "`dossier doctor` shows what each engine needs; documents of your own are searched with --in DIR"}
+	}
+	return c, nil
+}
+
+func (w *Web) engine(name string) search.Engine {
+	for _, e := range w.Engines {
+		if e.Info().Name == name {
+			return e
+		}
+	}
+	return nil
+}
+
+// unknown is the error for a name that is none of the engines'.
+func (w *Web) unknown(name string) error {
+	if needs, ok := w.Missing[name]; ok {
+		return &EngineError{fmt.Sprintf("the search engine %s is not set up: it needs %s", name, needs), "set it in the configuration, or choose another engine with --search"}
+	}
+	var names []string
+	for _, e := range w.Engines {
+		names = append(names, e.Info().Name)
+	}
+	return &PlaceError{
+		Message: fmt.Sprintf("there is no search engine %q", name),
+		Hint:    "those that can be asked: " + strings.Join(append(names, LocalName), ", "),
+	}
+}
+
+// EngineError says that a search engine is not set up.
+type EngineError struct{ Message, Hint string }
+
+func (e *EngineError) Error() string { return e.Message }
+
+// Fault tells the kernel how to record the error.
+func (e *EngineError) Fault() (code, hint string) { return "not_configured", e.Hint }
+
+// Name implements Corpus.
+func (c *webCorpus) Name() string { return "web" }
+
+// Weights implements Corpus.
+func (c *webCorpus) Weights(context.Context) (Weights, error) { return nil, nil }
+
+// Engines implements Choice.
+func (c *webCorpus) Engines() []search.Info {
+	if len(c.named) > 0 {
+		return nil
+	}
+	var out []search.Info
+	for _, e := range c.Web.Engines {
+		out = append(out, e.Info())
+	}
+	return out
+}
+
+// Find implements Corpus.
+func (c *webCorpus) Find(ctx context.Context, q Query) (Finding, error) {
+	trace := &search.Trace{}
+	asked := search.Filtered(search.Clean(c.searcher(q), c.Allowed), search.Rules{
+		BlockedDomains:  append(slices.Clip(c.Rules.BlockedDomains), c.scope.Block...),
+		BlockedKeywords: c.Rules.BlockedKeywords,
+	})
+	hits, err := asked.Search(search.WithTrace(ctx, trace), search.Query{
+		Text: q.Text, Limit: q.Limit, Lang: c.lang, Since: c.scope.Since, Until: c.scope.Until, Sites: c.scope.Sites,
+	})
+	if err != nil {
+		return Finding{}, err
+	}
+	f := Finding{Engines: trace.Attempts(), Dropped: trace.Drops()}
+	slices.SortStableFunc(f.Engines, func(a, b search.Attempt) int { return cmp.Compare(a.Engine, b.Engine) })
+	for i, h := range first(hits, q.Limit) {
+		f.Leads = append(f.Leads, c.lead(h, i))
+	}
+	return f, nil
+}
+
+// searcher puts together who is asked: the engines that were chosen at once;
+// those for everything, one after the other until one has something, when the
+// others have too little, or the query is to be asked widely.
+func (c *webCorpus) searcher(q Query) search.Searcher {
+	if len(c.named) > 0 {
+		return fused(c.named)
+	}
+	var special, general, settled []search.Engine
+	for _, e := range c.Web.Engines {
+		info := e.Info()
+		switch {
+		case slices.Contains(info.Topics, search.General):
+			general = append(general, e)
+		case slices.Contains(info.Topics, search.Encyclopedia):
+			settled = append(settled, e)
+		case slices.Contains(q.Engines, info.Name):
+			special = append(special, e)
+		}
+	}
+	// An engine for everything that was chosen goes first among its kind.
+	slices.SortStableFunc(general, func(a, b search.Engine) int {
+		return place(q.Engines, a.Info().Name) - place(q.Engines, b.Info().Name)
+	})
+	var tiers []search.Searcher
+	if len(special) > 0 {
+		tiers = append(tiers, fused(special))
+	}
+	everything := search.Fallback(append(general, settled...)...)
+	if len(general) > 0 && slices.ContainsFunc(settled, func(e search.Engine) bool { return slices.Contains(q.Engines, e.Info().Name) }) {
+		everything = search.Fused(fuseK, search.Fallback(general...), search.Fallback(settled...))
+	}
+	if len(general)+len(settled) > 0 {
+		tiers = append(tiers, everything)
+	}
+	if q.Wide && len(tiers) > 1 {
+		return search.Fused(fuseK, tiers...)
+	}
+	return search.Tiers(q.Limit, tiers...)
+}
+
+// place is where a name stands, after all others if it does not.
+func place(names []string, name string) int {
+	if i := slices.Index(names, name); i >= 0 {
+		return i
+	}
+	return len(names)
+}
+
+func fused(engines []search.Engine) search.Searcher {
+	if len(engines) == 1 {
+		return search.Fallback(engines...)
+	}
+	all := make([]search.Searcher, len(engines))
+	for i, e := range engines {
+		all[i] = e
+	}
+	return search.Fused(fuseK, all...)
+}
+
+const (
+	longestLead = 2000 // characters that a lead shows of its page
+	longestCopy = 8000 // of what an engine has of a page
+)
+
+// lead is a hit as a lead. It has no place: only reading tells that.
+func (c *webCorpus) lead(h search.Hit, rank int) Lead {
+	l := Lead{
+		ID: h.URL, Ref: h.URL, Kind: cite.Web, URI: h.URL, Title: h.Title, Author: h.Author, Date: h.Date, Site: h.Site, Lang: h.Lang,
+		Text: cut(cmp.Or(h.Snippet, h.Text), longestLead), Ranking: 1 / float64(rank+1), Ranked: true,
+	}
+	if len(h.Text) > len(h.Snippet) {
+		l.Copy = cutText(h.Text, longestCopy)
+		l.Text = cut(h.Text, longestLead)
+	}
+	for name := range strings.SplitSeq(h.Engine, ",") {
+		if e := c.engine(name); e == nil || !e.Info().Ranked {
+			l.Ranked = false
+		}
+	}
+	if l.Site == "" {
+		if u, err := url.Parse(h.URL); err == nil {
+			l.Site = u.Hostname()
+		}
+	}
+	return l
+}
+
+// cutText is the beginning of a text, with its lines.
+func cutText(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most])
+	}
+	return text
+}
+
+// Read implements Corpus. A page that can't be read is had from an engine that
+// keeps its text, if there is one.
+func (c *webCorpus) Read(ctx context.Context, lead Lead) (Document, error) {
+	if c.secret.in(lead.Ref) {
+		return Document{}, errors.New("its address carries data of this run")
+	}
+	got, err := c.Pages.Fetch(ctx, lead.Ref)
+	if err == nil && strings.TrimSpace(got.Page.Text) == "" {
+		err = errors.New("the page has no text")
+	}
+	if err == nil {
+		d := pageDocument(got.Page)
+		d.URI, d.Notes = got.URL, got.Page.Warnings
+		return d, nil
+	}
+	if ctx.Err() != nil {
+		return Document{}, context.Cause(ctx)
+	}
+	if d, ok := c.kept(ctx, lead); ok {
+		d.Notes = append(d.Notes, err.Error())
+		return d, nil
+	}
+	return Document{}, err
+}
+
+// pageDocument is a page that was read, cut into passages.
+func pageDocument(p *reader.Page) Document {
+	d := Document{Title: p.Title, Author: p.Author, Date: p.Date, Site: p.Site, Lang: lang.Code(p.Lang), Text: p.Text}
+	for _, chunk := range kb.Cut(p, 0) {
+		d.Passages = append(d.Passages, Spot(chunk))
+	}
+	return d
+}
+
+// kept is what an engine has of a page.
+func (c *webCorpus) kept(ctx context.Context, lead Lead) (Document, bool) {
+	for _, e := range c.Web.Engines {
+		opener, ok := e.(search.Opener)
+		if !ok {
+			continue
+		}
+		if h, err := opener.Open(ctx, lead.Ref); err == nil && strings.TrimSpace(h.Text) != "" {
+			return copyDocument(h.Title, h.Author, h.Date, h.Text), true
+		}
+	}
+	if strings.TrimSpace(lead.Copy) != "" {
+		return copyDocument(lead.Title, lead.Author, lead.Date, lead.Copy), true
+	}
+	return Document{}, false
+}
+
+func copyDocument(title, author, date, text string) Document {
+	d := pageDocument(&reader.Page{Text: text, Lang: string(lang.Detect(text))})
+	d.Title, d.Author, d.Date = title, author, date
+	return d
+}
