@@ -35,6 +35,9 @@ func decode(body []byte, contentType string, markup bool) string {
 		if certain && name == "utf-8" { // with some bytes that are not
 			return valid(body)
 		}
+		// What a page says of itself counts as uncertain there, and as
+		// windows-1252 if it says nothing.
+		certain = certain || name != "windows-1252" && name != "utf-8"
 	}
 	if certain {
 		if s := convert(declared, body); !garbled(s) {

@@ -218,7 +218,14 @@ type child struct {
 	used time.Time
 }
 
+var errNoWorkerMain = errors.New("this program can't read documents in a process of its own: it must call reader.WorkerMain first thing")
+
 func startChild(memory int64) (*child, error) {
+	if os.Getenv(workerEnv) != "" {
+		// It was started to be one: its program lacks the call, and would start
+		// itself without end.
+		return nil, errNoWorkerMain
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("start a reading process: %w", err)

@@ -163,6 +163,17 @@ func TestCharsets(t *testing.T) {
 	if got := decode([]byte("na\xefve caf\xe9"), "", false); got != "naïve café" {
 		t.Error(got)
 	}
+	// What a page says of itself is believed before statistics.
+	for _, short := range []string{"橋", "舊橋", "市議會決定關閉", "臺灣，雨天"} {
+		want := `<meta charset="big5"><p>` + short
+		body, err := traditionalchinese.Big5.NewEncoder().Bytes([]byte(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := decode(body, "text/html", true); got != want {
+			t.Errorf("%q is read as %q", want, got)
+		}
+	}
 	// Without a declaration, with letters that mislead statistics.
 	for _, e := range []encoding.Encoding{charmap.Windows1251, charmap.KOI8R, charmap.CodePage866} {
 		for _, want := range []string{sampleRussian, "Паром отходит в 7:00 (ферри Finnlines)."} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -20,60 +21,88 @@ const (
 	mostReply = 8 << 20
 	// mostDetail bounds what is repeated of a reply in an error.
 	mostDetail = 200
+	// userAgent names us to services, several of which turn away those who
+	// don't say who they are.
+	userAgent = "Dossier/1 (research assistant; asks what its user asked for)"
+
+	humanWanted = "it asks to prove that we are human"
 )
 
 // Call makes a request of an engine and returns the body of a reply that
 // succeeded. Every other outcome is an *Error with its reason, or ctx's error.
-// The error repeats nothing of the request, which may carry a key.
+// The error repeats nothing of the request, which may carry a key. A request
+// without a User-Agent is given ours.
 func Call(ctx context.Context, client *http.Client, engine string, req *http.Request) ([]byte, error) {
-	fail := func(reason Reason, status int, detail string, err error) error {
-		return &Error{Engine: engine, Reason: reason, Status: status, Detail: detail, Err: err}
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", userAgent)
 	}
 	resp, err := client.Do(req.WithContext(ctx))
 	if err != nil {
-		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			return nil, context.Cause(ctx)
-		}
-		reason, detail := network(err)
-		if u, ok := errors.AsType[*url.Error](err); ok {
-			err = u.Err // it repeats the address, which may carry a key
-		}
-		return nil, fail(reason, 0, detail, err)
+		return nil, Broken(ctx, engine, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostReply+1))
 	switch {
-	case err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return nil, context.Cause(ctx)
 	case err != nil:
-		reason, detail := network(err)
-		return nil, fail(reason, resp.StatusCode, detail, err)
+		return nil, Broken(ctx, engine, err)
 	case len(body) > mostReply:
-		return nil, fail(Malformed, resp.StatusCode, fmt.Sprintf("the reply is longer than %d MiB", mostReply>>20), nil)
+		return nil, &Error{Engine: engine, Reason: Malformed, Status: resp.StatusCode, Detail: fmt.Sprintf("the reply is longer than %d MiB", mostReply>>20)}
+	case resp.StatusCode/100 != 2:
+		return nil, Refusal(engine, resp, body)
+	case resp.StatusCode != http.StatusOK && robotCheck(body):
+		return nil, &Error{Engine: engine, Reason: Blocked, Status: resp.StatusCode, Detail: humanWanted}
 	}
-	if resp.StatusCode/100 == 2 {
-		if resp.StatusCode != http.StatusOK && robotCheck(body) {
-			return nil, fail(Blocked, resp.StatusCode, "it asks to prove that we are human", nil)
-		}
-		return body, nil
-	}
+	return body, nil
+}
+
+// Refusal is the error for a reply that is no success, with its body.
+func Refusal(engine string, resp *http.Response, body []byte) *Error {
 	e := &Error{Engine: engine, Reason: reasonFor(resp.StatusCode, body), Status: resp.StatusCode, Detail: said(body)}
 	e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
-	return nil, e
+	usedUp(e, resp.Header, time.Now())
+	return e
+}
+
+// Broken is the error for a request that err kept from being answered: ctx's
+// own if it was cancelled, which is no fault of the engine.
+func Broken(ctx context.Context, engine string, err error) error {
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return context.Cause(ctx)
+	}
+	reason, detail := network(err)
+	if address, ok := errors.AsType[*url.Error](err); ok {
+		err = address.Err // the address may carry a key
+	}
+	return &Error{Engine: engine, Reason: reason, Detail: detail, Err: err}
 }
 
 // Decode reads a reply that has to be JSON. A page instead of it is a block or
 // a fault of the service, and never taken for an empty result.
 func Decode(engine string, body []byte, v any) error {
-	err := json.Unmarshal(body, v)
-	if err == nil {
-		return nil
+	if err := json.Unmarshal(body, v); err != nil {
+		return Unexpected(engine, body, err)
 	}
-	e := &Error{Engine: engine, Reason: Malformed, Detail: "the reply is not the JSON that it documents", Err: err}
-	if at := bytes.TrimSpace(body); len(at) > 0 && at[0] == '<' {
+	return nil
+}
+
+// DecodeXML reads a reply that has to be XML with the root that v names, as
+// Decode does for JSON.
+func DecodeXML(engine string, body []byte, v any) error {
+	if err := xml.Unmarshal(body, v); err != nil {
+		return Unexpected(engine, body, err)
+	}
+	return nil
+}
+
+// Unexpected is the error for a reply that holds no results and does not say
+// that there are none: a block where it asks for proof that a person is there.
+// err is what was wrong with it, if that is known.
+func Unexpected(engine string, body []byte, err error) error {
+	e := &Error{Engine: engine, Reason: Malformed, Detail: "the reply is not what it documents", Err: err}
+	if at := bytes.TrimSpace(body); bytes.HasPrefix(at, []byte("<")) && !bytes.HasPrefix(at, []byte("<?xml")) {
 		e.Detail = "it sent a page instead of results"
 		if robotCheck(body) {
-			e.Reason, e.Detail = Blocked, "it asks to prove that we are human"
+			e.Reason, e.Detail = Blocked, humanWanted
 		}
 	}
 	return e
@@ -82,6 +111,17 @@ func Decode(engine string, body []byte, v any) error {
 // Missing is the error for a reply without the part that holds the results.
 func Missing(engine, part string) error {
 	return &Error{Engine: engine, Reason: Malformed, Detail: "the reply has no " + part}
+}
+
+// NoKey is the error of an engine that can't search without a key.
+func NoKey(engine string) error {
+	return &Error{Engine: engine, Reason: Unauthorized, Detail: "it needs a key"}
+}
+
+// BadAddress is the error of an engine whose configured address is no URL. It
+// does not repeat the address, which may hold a password.
+func BadAddress(engine string) error {
+	return &Error{Engine: engine, Reason: Unreachable, Detail: "its address is not a valid URL"}
 }
 
 func reasonFor(status int, body []byte) Reason {
@@ -186,4 +226,24 @@ func retryAfter(value string, now time.Time) time.Duration {
 		return max(0, min(at.Sub(now), mostRetryAfter))
 	}
 	return 0
+}
+
+// usedUp reads the headers with which services count down to their limit. The
+// count at 0 makes a refusal a rate limit, whatever its status. The reset is
+// a time in seconds since 1970, or from now.
+func usedUp(e *Error, h http.Header, now time.Time) {
+	if e.Status != http.StatusForbidden && e.Status != http.StatusTooManyRequests || h.Get("X-RateLimit-Remaining") != "0" {
+		return
+	}
+	e.Reason = RateLimited
+	reset, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	if err != nil || e.RetryAfter > 0 {
+		return
+	}
+	const since1970 = 1_000_000_000 // no service counts that many seconds from now
+	wait := time.Duration(min(reset, 86400)) * time.Second
+	if reset > since1970 {
+		wait = time.Unix(reset, 0).Sub(now)
+	}
+	e.RetryAfter = min(max(0, wait), 24*time.Hour)
 }
