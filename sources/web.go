@@ -60,6 +60,9 @@ type webCorpus struct {
 // carries one of the secrets are not opened.
 func (w *Web) Corpus(scope WebScope, code lang.Code, secret ...string) (Corpus, error) {
 	c := &webCorpus{Web: w, scope: scope, lang: code, secret: newSecrets(secret...)}
+	if err := (search.Rules{BlockedDomains: append(slices.Clip(scope.Block), scope.Sites...)}).Check(); err != nil {
+		return nil, &PlaceError{Message: err.Error(), Hint: "name domains as in example.org"}
+	}
 	for _, name := range scope.Engines {
 		e := w.engine(name)
 		if e == nil {
