@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"dossier/egress"
 	"dossier/internal/config"
@@ -29,7 +28,7 @@ type engineEntry struct {
 	// needs is the setting without which it can't be asked, "" if it can.
 	needs string
 	make  func(client *http.Client) search.Engine
-	every time.Duration // between two searches
+	at    config.SearchEngine // how often it may be asked
 }
 
 // knownEngines are all engines, those first that are preferred for everything
@@ -45,43 +44,43 @@ func knownEngines(c config.Search) []engineEntry {
 	return []engineEntry{
 		{"tavily", without(tavilyKey != "", "search.tavily_api_key"), func(h *http.Client) search.Engine {
 			return tavily.New(h, tavily.Config{URL: string(c.TavilyAPIBaseURL), Key: tavilyKey})
-		}, 0},
+		}, config.SearchEngine{AtOnce: 8}},
 		{"searxng", without(c.SearXNG.BaseURL != "", "search.searxng.base_url"), func(h *http.Client) search.Engine {
 			return searxng.New(h, searxng.Config{URL: string(c.SearXNG.BaseURL)})
-		}, c.SearXNG.Every},
+		}, c.SearXNG},
 		{"brave", without(braveKey != "", "search.brave.api_key"), func(h *http.Client) search.Engine {
 			return brave.New(h, brave.Config{URL: string(c.Brave.BaseURL), Key: braveKey})
-		}, c.Brave.Every},
+		}, c.Brave},
 		{"bocha", without(bochaKey != "", "search.bocha.api_key"), func(h *http.Client) search.Engine {
 			return bocha.New(h, bocha.Config{URL: string(c.Bocha.BaseURL), Key: bochaKey})
-		}, c.Bocha.Every},
+		}, c.Bocha},
 		{"duckduckgo", "", func(h *http.Client) search.Engine {
 			return duckduckgo.New(h, duckduckgo.Config{URL: string(c.DuckDuckGo.BaseURL)})
-		}, c.DuckDuckGo.Every},
+		}, c.DuckDuckGo},
 		{"arxiv", "", func(h *http.Client) search.Engine {
 			return arxiv.New(h, arxiv.Config{URL: string(c.ArXiv.BaseURL), Pause: c.ArXiv.Every})
-		}, c.ArXiv.Every},
+		}, c.ArXiv},
 		{"hf_papers", "", func(h *http.Client) search.Engine {
 			return huggingface.Papers(h, huggingface.Config{URL: string(c.HFPapers.BaseURL), Key: c.HFPapers.APIKey.Reveal()})
-		}, c.HFPapers.Every},
+		}, c.HFPapers},
 		{"openalex", "", func(h *http.Client) search.Engine {
 			return openalex.New(h, openalex.Config{URL: string(c.OpenAlex.BaseURL), Key: c.OpenAlex.APIKey.Reveal()})
-		}, c.OpenAlex.Every},
+		}, c.OpenAlex},
 		{"hf_blog", "", func(h *http.Client) search.Engine {
 			return huggingface.Blog(h, huggingface.Config{URL: string(c.HFBlog.BaseURL), Key: c.HFBlog.APIKey.Reveal()})
-		}, c.HFBlog.Every},
+		}, c.HFBlog},
 		{"github_repos", "", func(h *http.Client) search.Engine {
 			return github.Repositories(h, github.Config{URL: string(c.GitHub.BaseURL), Key: c.GitHub.APIKey.Reveal()})
-		}, c.GitHub.Every},
+		}, c.GitHub},
 		{"github_issues", "", func(h *http.Client) search.Engine {
 			return github.Issues(h, github.Config{URL: string(c.GitHub.BaseURL), Key: c.GitHub.APIKey.Reveal()})
-		}, c.GitHub.Every},
+		}, c.GitHub},
 		{"hackernews", "", func(h *http.Client) search.Engine {
 			return hackernews.New(h, hackernews.Config{URL: string(c.HackerNews.BaseURL)})
-		}, c.HackerNews.Every},
+		}, c.HackerNews},
 		{"wikipedia", "", func(h *http.Client) search.Engine {
 			return wikipedia.New(h, wikipedia.Config{URL: string(c.Wikipedia.BaseURL)})
-		}, c.Wikipedia.Every},
+		}, c.Wikipedia},
 	}
 }
 
@@ -112,7 +111,7 @@ func connectEngines(cfg *config.Config, kept search.Cache) ([]search.Engine, map
 			missing[e.name] = e.needs
 			return
 		}
-		polite := search.Polite(e.make(client), search.Manners{Every: e.every, Timeout: cfg.Search.Timeout})
+		polite := search.Polite(e.make(client), search.Manners{Every: e.at.Every, Concurrent: e.at.AtOnce, Timeout: cfg.Search.Timeout})
 		ready = append(ready, search.Cached(polite, kept, cfg.Search.CacheTTL))
 	}
 	if len(wanted) == 0 {

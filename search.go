@@ -52,10 +52,11 @@ func reach(cfg *config.Config, dir string, files *reader.Reader, models *llm.Mod
 	if err != nil {
 		return nil, errors.Join(err, o.close())
 	}
-	o.web = &sources.Web{
-		Engines: engines, Missing: missing, Pages: o.pages, Allowed: client.Check,
-		Rules: search.Rules{BlockedDomains: cfg.Search.BlockedDomains, BlockedKeywords: cfg.Search.BlockedKeywords},
+	rules := search.Rules{BlockedDomains: cfg.Search.BlockedDomains, BlockedKeywords: cfg.Search.BlockedKeywords}
+	if err := rules.Check(); err != nil {
+		return nil, errors.Join(&UsageError{Message: "search: " + err.Error(), Hint: "correct search.blocked_domains or search.blocked_keywords"}, o.close())
 	}
+	o.web = &sources.Web{Engines: engines, Missing: missing, Pages: o.pages, Allowed: client.Check, Rules: rules}
 	return o, nil
 }
 

@@ -203,7 +203,7 @@ const (
 	// which more text makes it no surer.
 	sure      = 0.9
 	sureRunes = 40
-	enough    = 200
+	enough    = 150
 )
 
 // preferred moves hits that are clearly in another language behind the others.

@@ -58,6 +58,7 @@ func NormalURL(raw string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		u.path = escapes(u.path)
 		if inner, ok := u.amp(); ok {
 			raw = inner // its path is shorter each time
 			continue
@@ -66,7 +67,7 @@ func NormalURL(raw string) (string, error) {
 		if u.port == "" {
 			host = desktop(host)
 		}
-		normal := u.scheme + "://" + host + escapes(u.path) + kept(u.query)
+		normal := u.scheme + "://" + host + u.path + kept(u.query)
 		if len(normal) > mostURL { // percent-encoded it got longer
 			return "", errLongURL
 		}

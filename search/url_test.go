@@ -39,6 +39,7 @@ func TestNormalURL(t *testing.T) {
 		"https://www.google.com/amp/example.org/a":                       "http://example.org/a",
 		"https://www-example-org.cdn.ampproject.org/c/s/www.example.org": "https://www.example.org/",
 		"https://www.google.com/amp/s/google.com/amp/s/a.example/b":      "https://a.example/b",
+		"https://x.cdn.ampproject.org/c/%61%2eexample/":                  "http://a.example/",
 		"https://www.google.com/amp/":                                    "https://www.google.com/amp/",
 		"https://www.google.com/amp/s/user@evil.example/":                "https://www.google.com/amp/s/user@evil.example/",
 		"https://www.google.com/search?q=bees":                           "https://www.google.com/search?q=bees",

@@ -60,12 +60,19 @@ type webCorpus struct {
 // carries one of the secrets are not opened.
 func (w *Web) Corpus(scope WebScope, code lang.Code, secret ...string) (Corpus, error) {
 	c := &webCorpus{Web: w, scope: scope, lang: code, secret: newSecrets(secret...)}
+	if err := (search.Rules{BlockedDomains: append(slices.Clip(scope.Block), scope.Sites...)}).Check(); err != nil {
+		return nil, &PlaceError{Message: err.Error(), Hint: "name domains as in example.org"}
+	}
 	for _, name := range scope.Engines {
-		e := w.engine(name)
-		if e == nil {
+		meant := w.meant(name)
+		if len(meant) == 0 {
 			return nil, w.unknown(name)
 		}
-		c.named = append(c.named, e)
+		for _, e := range meant {
+			if !slices.Contains(c.named, e) {
+				c.named = append(c.named, e)
+			}
+		}
 	}
 	if len(w.Engines) == 0 {
 		return nil, &EngineError{"no search engine is configured", "`dossier doctor` shows what each engine needs; documents of your own are searched with --in DIR"}
@@ -80,6 +87,22 @@ func (w *Web) engine(name string) search.Engine {
 		}
 	}
 	return nil
+}
+
+// meant are the engines that a name stands for: an engine, all whose names begin
+// with it ("github" for repositories and issues), or a topic.
+func (w *Web) meant(name string) []search.Engine {
+	if e := w.engine(name); e != nil {
+		return []search.Engine{e}
+	}
+	var out []search.Engine
+	for _, e := range w.Engines {
+		info := e.Info()
+		if strings.HasPrefix(info.Name, name+"_") || slices.Contains(info.Topics, search.Topic(name)) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // unknown is the error for a name that is none of the engines'.

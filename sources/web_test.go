@@ -212,16 +212,17 @@ func TestEngineNames(t *testing.T) {
 // little, and all from the second round on.
 func TestWhoIsAsked(t *testing.T) {
 	ask := func(scope WebScope, q Query) (names []string) {
+		other := &fakeEngine{info: search.Info{Name: "en_settled", Topics: []search.Topic{search.Documents}}, pages: smallWeb}
 		papers := &fakeEngine{info: search.Info{Name: "papers", Topics: []search.Topic{search.Papers}}, pages: smallWeb}
 		first := &fakeEngine{info: general("first"), pages: smallWeb}
 		second := &fakeEngine{info: general("second"), pages: smallWeb}
 		settled := &fakeEngine{info: search.Info{Name: "settled", Topics: []search.Topic{search.Encyclopedia}}, pages: smallWeb}
-		w, _ := webOf(first, papers, second, settled)
+		w, _ := webOf(first, papers, second, settled, other)
 		q.Text = "bees chapel"
 		if _, err := corpusOf(t, w, scope).Find(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range []*fakeEngine{papers, first, second, settled} {
+		for _, e := range []*fakeEngine{papers, first, second, settled, other} {
 			if len(e.asked) > 0 {
 				names = append(names, e.info.Name)
 			}
@@ -240,6 +241,8 @@ func TestWhoIsAsked(t *testing.T) {
 		"another first":     {WebScope{}, Query{Limit: 2, Engines: []string{"second"}}, "second"},
 		"with encyclopedia": {WebScope{}, Query{Limit: 2, Engines: []string{"settled"}}, "first settled"},
 		"named":             {WebScope{Engines: []string{"papers", "second"}}, Query{Limit: 20}, "papers second"},
+		"by a topic":        {WebScope{Engines: []string{"web", "second"}}, Query{Limit: 20}, "first second"},
+		"by a beginning":    {WebScope{Engines: []string{"en"}}, Query{Limit: 20}, "en_settled"},
 	} {
 		if got := strings.Join(ask(c.scope, c.q), " "); got != c.want {
 			t.Errorf("%s: asked %s, not %s", name, got, c.want)

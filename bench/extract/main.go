@@ -25,6 +25,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dossier/internal/rusage"
 	"dossier/reader"
 )
 
@@ -128,7 +129,7 @@ func measure(ctx context.Context, w io.Writer, pages []page, yardstick string, r
 // warming up takes is left out.
 func measureOurs(ctx context.Context, pages []page, rounds int) (float64, error) {
 	cost := func(rounds int) (float64, error) {
-		start := cpuTime()
+		start := rusage.CPU()
 		r := reader.New(reader.Config{Workers: 1})
 		for range rounds {
 			for _, p := range pages {
@@ -140,7 +141,7 @@ func measureOurs(ctx context.Context, pages []page, rounds int) (float64, error)
 			}
 		}
 		r.Close() // the child's time is known when it has ended
-		return cpuTime() - start, nil
+		return rusage.CPU() - start, nil
 	}
 	once, err := cost(1)
 	if err != nil {

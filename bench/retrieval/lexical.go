@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dossier/index"
+	"dossier/internal/rusage"
 )
 
 // corpus is what is indexed and asked.
@@ -107,13 +108,13 @@ func lexical(w io.Writer, dir string, c *corpus, passes int) error {
 
 // build indexes docs and says what it cost.
 func build(docs []index.Doc) ([]byte, figures, error) {
-	start := cpuTime()
+	start := rusage.CPU()
 	b := index.NewBuilder()
 	for _, d := range docs {
 		b.Add(d)
 	}
 	data := b.Bytes()
-	return data, figures{IndexCPU: cpuTime() - start, IndexMB: float64(len(data)) / 1e6}, nil
+	return data, figures{IndexCPU: rusage.CPU() - start, IndexMB: float64(len(data)) / 1e6}, nil
 }
 
 // ask measures queries after a pass that warms up.

@@ -86,7 +86,7 @@ type Search struct {
 	BlockedDomains  []string      `key:"blocked_domains" help:"Domains whose pages are never used, with their subdomains."`
 	BlockedKeywords []string      `key:"blocked_keywords" help:"Words; results that have one are not used."`
 	Timeout         time.Duration `key:"timeout" default:"15s" min:"100ms" max:"10m" help:"How long to wait for an engine."`
-	PageTimeout     time.Duration `key:"page_timeout" default:"30s" min:"100ms" max:"10m" help:"How long to wait for a page."`
+	PageTimeout     time.Duration `key:"page_timeout" default:"20s" min:"100ms" max:"10m" help:"How long to wait for a page."`
 	PageDelay       time.Duration `key:"page_delay" default:"200ms" min:"0s" max:"1m" help:"Least time between two pages of one site."`
 	PagesPerSite    int           `key:"pages_per_site" default:"2" min:"1" max:"100" help:"Pages of one site that are read at once."`
 	CacheTTL        time.Duration `key:"cache_ttl" default:"1h" min:"0s" max:"720h" help:"How long results and pages are kept and not asked for again; 0 keeps none."`
@@ -103,7 +103,7 @@ type Search struct {
 	TavilyAPIKey     Secret `key:"tavily_api_key" env:"TAVILY_API_KEY" example:"TAVILY_API_KEY" help:"Key of Tavily."`
 	TavilyAPIBaseURL URL    `key:"tavily_api_base_url" default:"https://api.tavily.com" help:"Address of Tavily."`
 
-	SearXNG    SearchEngine `key:"searxng" env:"base_url=SEARXNG_URL" help:"A SearXNG instance that serves JSON."`
+	SearXNG    SearchEngine `key:"searxng" env:"base_url=SEARXNG_URL" default:"at_once=16" help:"A SearXNG instance that serves JSON."`
 	Brave      SearchEngine `key:"brave" env:"api_key=BRAVE_API_KEY" default:"every=1s" help:"Brave Search."`
 	Bocha      SearchEngine `key:"bocha" env:"api_key=BOCHA_API_KEY" help:"Bocha, a Chinese web search."`
 	DuckDuckGo SearchEngine `key:"duckduckgo" default:"every=1s" help:"DuckDuckGo's page for plain browsers; needs no key."`
@@ -129,6 +129,7 @@ type SearchEngine struct {
 	BaseURL URL           `key:"base_url" help:"Address of the service; empty is its own."`
 	APIKey  Secret        `key:"api_key" help:"Key of the service."`
 	Every   time.Duration `key:"every" default:"0s" min:"0s" max:"1h" help:"Least time between two searches."`
+	AtOnce  int           `key:"at_once" default:"4" min:"1" max:"1000" help:"Searches under way at once."`
 }
 
 // WebSearch is how much is done for a question.

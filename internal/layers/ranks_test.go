@@ -40,6 +40,7 @@ var ranks = map[string]int{
 	"internal/logs":    0,
 	"internal/term":    0,
 	"internal/datadir": 0,
+	"internal/rusage":  0,
 }
 
 // root is the module's own package.

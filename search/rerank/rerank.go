@@ -221,7 +221,7 @@ func (c *Client) ask(ctx context.Context, f Format, query string, texts []string
 	defer cancel()
 	req, err := http.NewRequestWithContext(timed, http.MethodPost, c.address(), bytes.NewReader(body))
 	if err != nil {
-		return nil, &search.Error{Engine: name, Reason: search.Unreachable, Detail: "its address is not a valid URL"}
+		return nil, search.BadAddress(name)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
