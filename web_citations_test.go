@@ -112,7 +112,7 @@ func (s *tally) add(t *testing.T, w *webtest.Web, events []event.Event, r *repor
 	if err != nil {
 		t.Fatal(err)
 	}
-	markdown, page := report.Markdown(r), string(report.HTML(r))
+	markdown, page := report.Markdown(r), report.HTML(r)
 	forms := map[string]string{
 		"Markdown": withoutQuotes(markdown), "HTML": strings.Join(attribute.FindAllString(html.UnescapeString(page), -1), "\n"), "JSON": ownWords(t, raw),
 		"message": withoutQuotes(m.Text) + "\n" + m.Reasoning + "\n" + strings.Join(m.KeyPoints, "\n"),

@@ -87,7 +87,7 @@ var engineFaults = []struct {
 	reason search.Reason
 	detail string
 }{
-	{webtest.Fault{Kind: webtest.RateLimited, RetryAfter: time.Hour}, search.RateLimited, "429"},
+	{webtest.Fault{Kind: webtest.RateLimited, RetryAfter: time.Hour}, search.RateLimited, ""},
 	{webtest.Fault{Kind: webtest.ServerError}, search.Unavailable, "500"},
 	{webtest.Fault{Kind: webtest.HTMLPage}, search.Malformed, "a page instead of results"},
 	{webtest.Fault{Kind: webtest.Captcha}, search.Blocked, "human"},

@@ -46,7 +46,7 @@ func (s scribe) rules() []llmtest.Rule {
 	return []llmtest.Rule{
 		do("plan", func(q *llmtest.Request) any { return s.planned(q.Question()) }),
 		do("ranked_list", func(q *llmtest.Request) any { return ranked(q.Question()) }),
-		do("follow_up_list", func(q *llmtest.Request) any { return s.followed(q) }),
+		do("follow_up_list", s.followed),
 		do("note", func(q *llmtest.Request) any { return noted(q.Question()) }),
 		do("synthesized_answer", func(q *llmtest.Request) any { return s.written(q.Question()) }),
 		do("judgements", func(q *llmtest.Request) any { return judged(q.Question()) }),

@@ -29,7 +29,7 @@ func searchMain(ctx context.Context, dir string, s searching) error {
 	if err != nil {
 		return err
 	}
-	id := ""
+	var id string
 	if len(there) > 0 {
 		id = there[0].ID
 	} else {
