@@ -94,7 +94,7 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) run(t *testing.T, args ...string) int {
 	t.Helper()
 	return cli.Main(cli.Process{
-		Args: args, Env: []string{"HOME=" + d.home, "LANG=en_US.UTF-8", "DOSSIER_CONFIG=none"}, Stdin: d.stdin, Stdout: d.out, Stderr: d.err,
+		Args: args, Env: []string{"HOME=" + d.home, "LANG=en_US.UTF-8", "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}, Stdin: d.stdin, Stdout: d.out, Stderr: d.err,
 		Terminal: func(any) (int, bool) { return 80, d.terminal }, Interrupts: d.interrupts, Terminate: t.Context(),
 		Modes: []mode.Mode{d.mode},
 	})
@@ -210,7 +210,7 @@ func TestTerminationLeavesTheRun(t *testing.T) {
 		stop(errors.New("terminated"))
 	}()
 	code := cli.Main(cli.Process{
-		Args: []string{"ask", "--mode", "asking", "hang"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none"},
+		Args: []string{"ask", "--mode", "asking", "hang"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"},
 		Stdin: d.stdin, Stdout: d.out, Stderr: d.err, Terminal: func(any) (int, bool) { return 0, false },
 		Interrupts: d.interrupts, Terminate: ctx, Modes: []mode.Mode{d.mode},
 	})
@@ -237,7 +237,7 @@ func TestOutputThatIsLostIsAnError(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, d.err)
 	}
 	code = cli.Main(cli.Process{
-		Args: []string{"ask", "--mode", "asking", "stream"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none"}, Stdin: d.stdin, Stdout: full{}, Stderr: d.err,
+		Args: []string{"ask", "--mode", "asking", "stream"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}, Stdin: d.stdin, Stdout: full{}, Stderr: d.err,
 		Terminal: func(any) (int, bool) { return 0, false }, Interrupts: d.interrupts, Terminate: t.Context(), Modes: []mode.Mode{d.mode},
 	})
 	if code != 1 || !strings.Contains(d.err.String(), "dossier: writing the output: no space left on device") {

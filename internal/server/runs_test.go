@@ -71,7 +71,7 @@ type bench struct {
 func open(t *testing.T, dir string) *bench {
 	t.Helper()
 	release := make(chan struct{})
-	env := []string{"HOME=" + t.TempDir(), "DOSSIER_CONFIG=none"}
+	env := []string{"HOME=" + t.TempDir(), "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}
 	e, err := dossier.Open(t.Context(), dossier.Options{DataDir: dir, Env: env, Modes: []mode.Mode{scripted{release}}})
 	if err != nil {
 		t.Fatal(err)
