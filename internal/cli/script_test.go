@@ -87,6 +87,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("DATA", filepath.Join(env.WorkDir, "home", ".local", "share", "dossier"))
 			env.Setenv("LANG", "en_US.UTF-8")
+			env.Setenv("DOSSIER_SEARCH_ENGINES", "none") // the scripts ask nobody outside
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

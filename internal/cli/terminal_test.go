@@ -82,6 +82,7 @@ type desk struct {
 	terminal   bool
 	interrupts chan os.Signal
 	mode       asking
+	modes      []mode.Mode
 }
 
 func newDesk(t *testing.T) *desk {
@@ -96,7 +97,7 @@ func (d *desk) run(t *testing.T, args ...string) int {
 	return cli.Main(cli.Process{
 		Args: args, Env: []string{"HOME=" + d.home, "LANG=en_US.UTF-8", "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}, Stdin: d.stdin, Stdout: d.out, Stderr: d.err,
 		Terminal: func(any) (int, bool) { return 80, d.terminal }, Interrupts: d.interrupts, Terminate: t.Context(),
-		Modes: []mode.Mode{d.mode},
+		Modes: append(d.modes, d.mode),
 	})
 }
 
