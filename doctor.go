@@ -104,22 +104,27 @@ const (
 // tryEngines has each engine that is set up search for something, and tells
 // what the others need.
 func (e *Engine) tryEngines(ctx context.Context) []Finding {
-	out := make([]Finding, len(e.web.Engines))
+	tried := make([]Finding, len(e.web.Engines))
 	var all sync.WaitGroup
 	for i, engine := range e.web.Engines {
-		all.Go(func() { out[i] = tryEngine(ctx, engine) })
+		all.Go(func() { tried[i] = tryEngine(ctx, engine) })
 	}
 	all.Wait()
-	set := len(out)
-	failed := !slices.ContainsFunc(out, func(f Finding) bool { return f.OK })
+	out := slices.Clone(tried)
 	for _, name := range slices.Sorted(maps.Keys(e.web.Missing)) {
 		out = append(out, Finding{What: "engine " + name, Detail: "it needs " + e.web.Missing[name], Optional: true, Unset: true})
 	}
 	switch {
-	case set == 0:
-		out = append(out, Finding{What: "web search", Detail: "no search engine is set up", Hint: "`dossier config explain search` lists the settings; your own documents can be asked without", Optional: true, Unset: true})
-	case failed:
-		out = append(out, Finding{What: "web search", Detail: "no search engine answers", Hint: "is this machine connected to the Internet? `dossier doctor --offline` leaves the engines out", Optional: true})
+	case len(tried) == 0:
+		out = append(out, Finding{
+			What: "web search", Detail: "no search engine is set up", Optional: true, Unset: true,
+			Hint: "`dossier config explain search` lists the settings; your own documents can be asked without",
+		})
+	case !slices.ContainsFunc(tried, func(f Finding) bool { return f.OK }):
+		out = append(out, Finding{
+			What: "web search", Detail: "no search engine answers", Optional: true,
+			Hint: "is this machine connected to the Internet? `dossier doctor --offline` leaves the engines out",
+		})
 	}
 	return out
 }
