@@ -24,6 +24,7 @@ import (
 	"dossier/search/tavily"
 	"dossier/search/wikipedia"
 	"dossier/search/zyte"
+	"dossier/sources"
 )
 
 // engineEntry is a search engine as the wiring knows it.
@@ -89,6 +90,21 @@ func knownEngines(c config.Search) []engineEntry {
 			return wikipedia.New(h, wikipedia.Config{URL: string(c.Wikipedia.BaseURL)})
 		}, c.Wikipedia},
 	}
+}
+
+// EngineNames are the names by which search engines can be asked for, beside
+// those of MCP servers: engines, what several of them have in common, and
+// topics.
+func EngineNames() []string {
+	var out []string
+	for _, e := range knownEngines(config.Search{}) {
+		out = append(out, e.name)
+	}
+	out = append(out, "github", "hf")
+	for _, t := range []search.Topic{search.Papers, search.Code, search.Discussion, search.Blogs, search.Encyclopedia} {
+		out = append(out, string(t))
+	}
+	return append(out, sources.LocalName)
 }
 
 // noEngines in search.engines is no engine at all.

@@ -27,16 +27,14 @@ type webFlags struct {
 }
 
 const webHelp = `Engines: searxng, tavily, brave, bocha, duckduckgo, wikipedia, arxiv, hf_papers,
-hf_blog, github, hackernews, zyte, openalex, and MCP servers that are set up as
-engines; local is the collection in use, auto the choice by the question, none
-keeps to your documents. --since, --until, --site and --block imply --search.
-"dossier doctor" tells which engines work.`
+openalex, hf_blog, github (github_repos, github_issues), hackernews, zyte, and
+MCP servers that are set up as engines; papers, code, discussion, blogs and
+encyclopedia stand for all of a kind. local is the collection in use, auto the
+choice by the question, none keeps to your documents. --since, --until, --site
+and --block imply --search. "dossier doctor" tells which engines work.`
 
 // engineNames are the names that --search knows, beside those of MCP servers.
-var engineNames = []string{
-	"searxng", "tavily", "brave", "bocha", "duckduckgo", "wikipedia", "arxiv", "hf_papers", "hf_blog", "github", "hackernews", "zyte", "openalex",
-	sources.LocalName,
-}
+var engineNames = dossier.EngineNames()
 
 // Names that are no engines: automatic says what a plain --search says.
 const noWeb = "none"
