@@ -79,7 +79,6 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 		}
 	}
 
-	schemas := map[string]string{"plan": "plan", "note": "note", "answer": "synthesized_answer", "judge": "judgements", "rewrite": "rewritten", "followups": "follow_up_list"}
 	for n := int64(1); ; n++ {
 		disk := memory.New(memory.Options{})
 		cut := &cutStore{Store: disk}
@@ -128,7 +127,7 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 		again, due := callsBySchema(later, calls), maps.Clone(inAll)
 		for _, entry := range before.Entries {
 			if entry.Kind == run.EntryStep {
-				due[schemas[path.Base(entry.Key)]]--
+				due[schemaOf[path.Base(entry.Key)]]--
 			}
 		}
 		for schema, count := range again {
@@ -141,6 +140,12 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 		}
 		_ = second.Close()
 	}
+}
+
+// schemaOf is what a model is asked for in the steps that ask one.
+var schemaOf = map[string]string{
+	"plan": "plan", "rerank": "ranked_list", "followups": "follow_up_list", "note": "note",
+	"answer": "synthesized_answer", "judge": "judgements", "rewrite": "rewritten",
 }
 
 // callsBySchema counts the calls of a server from one on.

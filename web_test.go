@@ -23,6 +23,7 @@ func onWeb(t *testing.T, w *webtest.Web, more ...map[string]string) map[string]s
 	flags := map[string]string{
 		"search.engines": "searxng", "search.searxng.base_url": w.Searx(), "search.allow_networks": "127.0.0.0/8",
 		"search.allow_ports": u.Port(), "search.page_delay": "0s", "search.pages_per_site": "16", "search.browser": "false",
+		"search.page_timeout": "5s", // some pages never come
 	}
 	for _, m := range more {
 		maps.Copy(flags, m)

@@ -51,6 +51,7 @@ func (t tiers) Search(ctx context.Context, q Query) ([]Hit, error) {
 			return nil, context.Cause(ctx)
 		}
 		tried.add(s, err)
+		tellRepeated(TraceOf(ctx), hits)
 		for _, h := range hits {
 			found.add(h)
 		}
@@ -120,6 +121,17 @@ func (p *pages) add(h Hit) (at int, fresh bool) {
 	p.at[page] = at
 	p.hits = append(p.hits, h)
 	return at, true
+}
+
+// tellRepeated tells of the hits of a list whose page stands further up in it:
+// joined with other lists they become one, and nobody sees them any more.
+func tellRepeated(trace *Trace, hits []Hit) {
+	var found pages
+	for _, h := range hits {
+		if at, fresh := found.add(h); !fresh {
+			trace.Dropped(Drop{URL: shownURL(h.URL), Engine: oneLine(h.Engine, mostName), Why: SameURL, Detail: shownURL(found.hits[at].URL)})
+		}
+	}
 }
 
 // merge adds what another hit says about the same page: the longest of the

@@ -201,3 +201,18 @@ func TestFuseIsAPermutationOfTheUnion(t *testing.T) {
 		}
 	})
 }
+
+// Who joins lists makes one hit of a page that an engine gave twice, and tells.
+// That two engines agree is no drop.
+func TestRepeatedHitsAreTold(t *testing.T) {
+	twice := finding("twice", "https://u.example/", "https://u.example/?utm_source=letter", "https://v.example/")
+	again := finding("again", "https://v.example/")
+	for name, s := range map[string]Searcher{"tiers": Tiers(9, twice, again), "fused": Fused(60, twice, again), "both": Tiers(9, Fused(60, twice, again))} {
+		trace := &Trace{}
+		hits, err := s.Search(WithTrace(t.Context(), trace), Query{Text: "q"})
+		want := []Drop{{URL: "https://u.example/?utm_source=letter", Engine: "twice", Why: SameURL, Detail: "https://u.example/"}}
+		if got := trace.Drops(); err != nil || len(hits) != 2 || !slices.Equal(got, want) {
+			t.Errorf("%s: %d hits, %v, dropped %+v", name, len(hits), err, got)
+		}
+	}
+}

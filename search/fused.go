@@ -49,6 +49,7 @@ func (f fused) Search(ctx context.Context, q Query) ([]Hit, error) {
 	tried := outcomes{query: q.Text}
 	for i, s := range f.searchers {
 		tried.add(s, errs[i])
+		tellRepeated(TraceOf(ctx), lists[i])
 	}
 	if err := tried.err(); err != nil {
 		return nil, err

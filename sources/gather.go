@@ -164,17 +164,20 @@ func share(part, whole int) float64 {
 }
 
 // overruled notes that rules stood in for a model that was there.
-func (g *gathering) overruled(yes bool, why string) {
+func (g *gathering) overruled(yes bool, why string) { g.evidence.overruled(g.Language, yes, why) }
+
+func (e *Evidence) overruled(code lang.Code, yes bool, why string) {
 	if yes {
-		g.trouble("research.by-rules", "why", why)
+		e.trouble(code, "research.by-rules", "why", why)
 	}
 }
 
 // trouble keeps what went wrong, in the language of the answer.
-func (g *gathering) trouble(key string, args ...any) {
-	text := lang.Text(g.Language, key, args...)
-	if !slices.Contains(g.evidence.Trouble, text) {
-		g.evidence.Trouble = append(g.evidence.Trouble, text)
+func (g *gathering) trouble(key string, args ...any) { g.evidence.trouble(g.Language, key, args...) }
+
+func (e *Evidence) trouble(code lang.Code, key string, args ...any) {
+	if text := lang.Text(code, key, args...); !slices.Contains(e.Trouble, text) {
+		e.Trouble = append(e.Trouble, text)
 	}
 }
 

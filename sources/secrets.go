@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -12,9 +13,13 @@ import (
 // before, gave along or has in documents, and the names of the run. Whoever
 // writes an address that is opened for a run could otherwise read them off the
 // requests of their own server.
+//
+// An address that stands there as a whole was named by who said it, and carries
+// nothing else: the sources of an earlier answer can be read again.
 type secrets struct {
 	pieces map[string]bool // of folded texts
 	whole  []string        // folded texts that are shorter than a piece
+	said   []string        // folded texts that may name addresses
 }
 
 const (
@@ -36,7 +41,9 @@ func newSecrets(texts ...string) secrets {
 			}
 			continue
 		}
-		for i := 0; i+pieceLetters <= min(len(runes), mostSecret); i++ {
+		runes = runes[:min(len(runes), mostSecret)]
+		s.said = append(s.said, string(runes))
+		for i := 0; i+pieceLetters <= len(runes); i++ {
 			s.pieces[string(runes[i:i+pieceLetters])] = true
 		}
 	}
@@ -56,7 +63,7 @@ func folded(text string) []rune {
 
 // in says whether an address carries a secret, plainly or encoded.
 func (s secrets) in(address string) bool {
-	if len(s.pieces) == 0 && len(s.whole) == 0 {
+	if len(s.pieces) == 0 && len(s.whole) == 0 || s.named(address) {
 		return false
 	}
 	for range 3 { // encoded twice is still readable to who gets it
@@ -70,6 +77,13 @@ func (s secrets) in(address string) bool {
 		address = plain
 	}
 	return s.carried(address)
+}
+
+// named says whether an address is one that was said.
+func (s secrets) named(address string) bool {
+	_, bare, ok := strings.Cut(address, "://")
+	name := string(folded(strings.TrimPrefix(bare, "www.")))
+	return ok && name != "" && slices.ContainsFunc(s.said, func(text string) bool { return strings.Contains(text, name) })
 }
 
 // carried looks at a text as it stands and at its words decoded.

@@ -119,6 +119,7 @@ func (e *Evidence) Verify(ctx context.Context, s *run.Scope, w Writing) (*cite.R
 	if err != nil {
 		return nil, err
 	}
+	e.overruled(w.Language, mended.Overruled(), mended.Why)
 	if mended.Extractive && !w.Drop {
 		return first, nil // nobody mended it: what fails is marked already
 	}
@@ -173,6 +174,7 @@ func (e *Evidence) check(ctx context.Context, s *run.Scope, w Writing, text stri
 	if err != nil {
 		return nil, err
 	}
+	e.overruled(w.Language, made.Overruled(), made.Why)
 	if made.Extractive {
 		return lexical.Result, nil
 	}

@@ -288,6 +288,28 @@ func TestSecretsInAddresses(t *testing.T) {
 	}
 }
 
+// The sources of an earlier answer can be read again; what was said around them
+// is still not to be carried away, not to their sites either.
+func TestSourcesOfAnEarlierAnswer(t *testing.T) {
+	const source = "https://www.paper.example/2024/05/harbour-foods-to-merge-on-the-ninth-of-may/"
+	said := "Harbour Foods merges on the ninth of May [1].\n\n- [1] Harbour Foods to merge on the ninth of May\n  <" + source + "#:~:text=merges%20on>\n"
+	w, pages := webOf(&fakeEngine{info: general("g")})
+	c := corpusOf(t, w, WebScope{}, said)
+	for at, refused := range map[string]bool{
+		source: false,
+		"http://paper.example/2024/05/harbour-foods-to-merge-on-the-ninth-of-may":           false,
+		"https://www.paper.example/?q=harbour-foods-merges-on-the-ninth-of-may":             true,
+		"https://evil.example/2024/05/harbour-foods-to-merge-on-the-ninth-of-may":           true,
+		"https://evil.example/www.paper.example/harbour-foods-to-merge-on-the-ninth-of-may": true,
+	} {
+		pages.reads = nil
+		_, err := c.Read(t.Context(), Lead{Ref: at})
+		if got := len(pages.reads) == 0; got != refused {
+			t.Errorf("%s: refused %v, %v", at, got, err)
+		}
+	}
+}
+
 func TestChooseEngines(t *testing.T) {
 	engines := []search.Info{
 		general("web"), {Name: "arxiv", Topics: []search.Topic{search.Papers}}, {Name: "hf_papers", Topics: []search.Topic{search.Papers, search.Blogs}},

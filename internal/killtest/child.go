@@ -34,6 +34,8 @@ type order struct {
 	// Sole says that no other worker is alive.
 	Sole bool          `json:"sole"`
 	TTL  time.Duration `json:"ttl"`
+	// Search has the child search the web in Dir, and nothing else.
+	Search *searching `json:"search,omitempty"`
 }
 
 // orderVar is the environment variable that makes a process a child.
@@ -52,6 +54,9 @@ func childMain(raw string) error {
 		return err
 	}
 	ctx := context.Background()
+	if o.Search != nil {
+		return searchMain(ctx, o.Dir, *o.Search)
+	}
 	s, err := sqlite.Open(filepath.Join(o.Dir, "dossier.db"), sqlite.Options{})
 	if err != nil {
 		return err

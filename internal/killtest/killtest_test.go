@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
+
+	"dossier/reader"
 )
 
 // TestMain makes the test binary its own child.
 func TestMain(m *testing.M) {
+	reader.WorkerMain()
 	if raw := os.Getenv(orderVar); raw != "" {
 		if err := childMain(raw); err != nil {
 			fmt.Fprintln(os.Stderr, "killtest child:", err)
@@ -33,4 +37,14 @@ func TestZombieIsRefused(t *testing.T) {
 	if ok, err := k.run(t.Context()); err != nil || !ok {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}
+}
+
+func TestASearchRepeatsNothingThatWasRecorded(t *testing.T) {
+	var out, errs bytes.Buffer
+	k := &test{self: os.Args[0], dir: t.TempDir(), searches: true, out: &out, errs: &errs}
+	ok, err := k.run(t.Context())
+	if err != nil || !ok {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	t.Log(strings.TrimSpace(out.String()))
 }

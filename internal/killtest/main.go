@@ -5,6 +5,9 @@
 // answers and the model server's own call log are held against what an
 // undisturbed child did.
 //
+// With -search the child is the product's own engine that searches a local web,
+// killed at each of its calls to the model, the search engine and the pages.
+//
 // Its last line is the verdict, and it exits 0 only when all of it holds. With
 // -keep DIR the databases and the call logs stay for other programs to check.
 package main
@@ -28,9 +31,11 @@ import (
 	"time"
 
 	"dossier/llm/llmtest"
+	"dossier/reader"
 )
 
 func main() {
+	reader.WorkerMain() // of a child that searches
 	if raw := os.Getenv(orderVar); raw != "" {
 		if err := childMain(raw); err != nil {
 			fmt.Fprintln(os.Stderr, "killtest child:", err)
@@ -40,6 +45,7 @@ func main() {
 	}
 	cycles := flag.Int("cycles", 200, "how often to kill the child with an unfinished run")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
+	search := flag.Bool("search", false, "kill a search of the web at each of its calls to model, engine and pages instead")
 	zombie := flag.Bool("zombie", false, "stop a worker past its lease instead, let another take over, and wake the first")
 	keep := flag.String("keep", "", "leave databases and call logs in this `directory`")
 	flag.Parse()
@@ -53,7 +59,7 @@ func main() {
 		defer os.RemoveAll(tmp)
 		dir = tmp
 	}
-	t := &test{self: os.Args[0], zombie: *zombie, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
+	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
 	ok, err := t.run(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "killtest:", err)
@@ -70,6 +76,7 @@ func main() {
 type test struct {
 	self      string // program to start as a child
 	zombie    bool
+	searches  bool
 	dir       string
 	cycles    int
 	seed      uint64
@@ -82,6 +89,9 @@ const concurrent = 3
 func (t *test) run(ctx context.Context) (bool, error) {
 	if t.zombie {
 		return t.takeover(ctx)
+	}
+	if t.searches {
+		return t.search(ctx)
 	}
 	fmt.Fprintf(t.out, "killing a worker %d times, seed %d\n", t.cycles, t.seed)
 	killed := filepath.Join(t.dir, "killed")
@@ -194,10 +204,15 @@ func (t *test) kill(ctx context.Context, o order, patience time.Duration) error 
 	if patience > 0 {
 		time.Sleep(patience) // the moment is what is random here
 	}
+	return kill(cmd)
+}
+
+// kill ends a child at once and waits until it is gone.
+func kill(cmd *exec.Cmd) error {
 	if err := cmd.Process.Kill(); err != nil {
 		return err
 	}
-	err = cmd.Wait()
+	err := cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() && ws.Signal() == syscall.SIGKILL {
 			return nil

@@ -61,6 +61,7 @@ func (w *Web) search(rw http.ResponseWriter, r *http.Request) {
 	f := w.broken
 	w.broken = f.spend()
 	w.mu.Unlock()
+	w.watched(Visit{Query: r.FormValue("q")})
 	if !w.wait(r.Context(), w.opt.EngineLatency) {
 		panic(http.ErrAbortHandler)
 	}

@@ -75,6 +75,7 @@ func (w *Web) page(rw http.ResponseWriter, r *http.Request, key string) {
 		w.faults[p.URL] = f.spend()
 	}
 	w.mu.Unlock()
+	w.watched(Visit{URL: w.shown(key)})
 	if !w.wait(r.Context(), w.opt.PageLatency) {
 		panic(http.ErrAbortHandler)
 	}

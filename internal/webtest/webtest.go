@@ -39,7 +39,14 @@ type Options struct {
 	PageLatency   time.Duration // before each page
 	// Slow is how long slow pages take; 0 is longer than anyone waits.
 	Slow time.Duration
+	// Watch is called with each visit once it is counted, and the answer waits
+	// for its return. It may be called by many at once.
+	Watch func(Visit)
 }
+
+// Visit is a request for results, with the query, or for a page, with its URL
+// as the reader asked for it.
+type Visit struct{ Query, URL string }
 
 // Web is the pages and the engine over them. It is safe for concurrent use.
 type Web struct {
@@ -191,6 +198,13 @@ func (w *Web) key(shown string) string {
 		return "http://" + rest
 	}
 	return shown
+}
+
+// watched tells who watches of a visit.
+func (w *Web) watched(v Visit) {
+	if w.opt.Watch != nil {
+		w.opt.Watch(v)
+	}
 }
 
 // wait holds an answer back; false says that nobody waits for it any more.

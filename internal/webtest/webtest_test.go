@@ -344,3 +344,25 @@ func TestEngine(t *testing.T) {
 		t.Errorf("remembered %q", got)
 	}
 }
+
+// Who watches hears of a visit once it is counted and before it is answered.
+func TestWatch(t *testing.T) {
+	var w *Web
+	var seen []Visit
+	w = start(t, Options{Memory: true, Watch: func(v Visit) {
+		if v.Query != "" && len(w.Searches()) != 1 || v.URL != "" && w.Fetches()[v.URL] != 1 {
+			t.Errorf("%+v is not counted yet", v)
+		}
+		seen = append(seen, v)
+	}})
+	for _, at := range []string{w.Searx() + "/search?q=newt&format=json", "http://encyclo.example/wiki/oststrand", "http://encyclo.example/robots.txt"} {
+		resp, err := w.HTTP().Get(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+	}
+	if want := []Visit{{Query: "newt"}, {URL: "http://encyclo.example/wiki/oststrand"}}; !slices.Equal(seen, want) {
+		t.Errorf("saw %+v, not %+v", seen, want)
+	}
+}
