@@ -58,7 +58,8 @@ type Engine struct {
 
 // Request is what a run is asked to do.
 type Request struct {
-	// Mode of the run; empty means chat.
+	// Mode of the run, or a short name of it as ModeName knows; empty means
+	// chat.
 	Mode string `json:"mode,omitempty"`
 	// Session to continue; empty starts a new one.
 	Session string `json:"session,omitempty"`
@@ -125,6 +126,18 @@ func (e *Engine) Modes() []string {
 	return names
 }
 
+// modeAliases are short names of modes.
+var modeAliases = map[string]string{"": "chat", "search": "web_search", "web": "web_search", "deep": "deep_search"}
+
+// ModeName returns the name of the mode that is asked for by a name, which may
+// be a short one.
+func ModeName(name string) string {
+	if full, ok := modeAliases[name]; ok {
+		return full
+	}
+	return name
+}
+
 // Start creates a run and sets it going. The run does not depend on ctx:
 // Cancel ends it, leaving does not.
 func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
@@ -149,10 +162,11 @@ func (e *Engine) create(ctx context.Context, req Request) (run.Record, error) {
 
 // record checks a request and makes the record of its run.
 func (e *Engine) record(req Request) (run.Record, error) {
-	if req.Mode == "" {
-		req.Mode = "chat"
-	}
 	m, ok := e.modes[req.Mode]
+	if !ok {
+		req.Mode = ModeName(req.Mode)
+		m, ok = e.modes[req.Mode]
+	}
 	if !ok {
 		return run.Record{}, &UsageError{Message: fmt.Sprintf("there is no mode %q", req.Mode), Hint: "the modes are " + strings.Join(e.Modes(), ", ")}
 	}

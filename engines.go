@@ -1,7 +1,9 @@
 package dossier
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,10 +18,13 @@ import (
 	"dossier/search/github"
 	"dossier/search/hackernews"
 	"dossier/search/huggingface"
+	"dossier/search/mcpengine"
 	"dossier/search/openalex"
 	"dossier/search/searxng"
 	"dossier/search/tavily"
 	"dossier/search/wikipedia"
+	"dossier/search/zyte"
+	"dossier/sources"
 )
 
 // engineEntry is a search engine as the wiring knows it.
@@ -40,7 +45,7 @@ func knownEngines(c config.Search) []engineEntry {
 		}
 		return needs
 	}
-	tavilyKey, braveKey, bochaKey := c.TavilyAPIKey.Reveal(), c.Brave.APIKey.Reveal(), c.Bocha.APIKey.Reveal()
+	tavilyKey, braveKey, bochaKey, zyteKey := c.TavilyAPIKey.Reveal(), c.Brave.APIKey.Reveal(), c.Bocha.APIKey.Reveal(), c.Zyte.APIKey.Reveal()
 	return []engineEntry{
 		{"tavily", without(tavilyKey != "", "search.tavily_api_key"), func(h *http.Client) search.Engine {
 			return tavily.New(h, tavily.Config{URL: string(c.TavilyAPIBaseURL), Key: tavilyKey})
@@ -78,10 +83,28 @@ func knownEngines(c config.Search) []engineEntry {
 		{"hackernews", "", func(h *http.Client) search.Engine {
 			return hackernews.New(h, hackernews.Config{URL: string(c.HackerNews.BaseURL)})
 		}, c.HackerNews},
+		{"zyte", cmp.Or(without(zyteKey != "", "search.zyte.api_key"), without(len(c.ZyteSites) > 0, "search.zyte_sites")), func(h *http.Client) search.Engine {
+			return zyte.New(h, zyte.Config{URL: string(c.Zyte.BaseURL), Key: zyteKey, Sites: c.ZyteSites})
+		}, c.Zyte},
 		{"wikipedia", "", func(h *http.Client) search.Engine {
 			return wikipedia.New(h, wikipedia.Config{URL: string(c.Wikipedia.BaseURL)})
 		}, c.Wikipedia},
 	}
+}
+
+// EngineNames are the names by which search engines can be asked for, beside
+// those of MCP servers: engines, what several of them have in common, and
+// topics.
+func EngineNames() []string {
+	var out []string
+	for _, e := range knownEngines(config.Search{}) {
+		out = append(out, e.name)
+	}
+	out = append(out, "github", "hf")
+	for _, t := range []search.Topic{search.Papers, search.Code, search.Discussion, search.Blogs, search.Encyclopedia} {
+		out = append(out, string(t))
+	}
+	return append(out, sources.LocalName)
 }
 
 // noEngines in search.engines is no engine at all.
@@ -89,7 +112,7 @@ const noEngines = "none"
 
 // connectEngines returns the engines that are set up, in the order in which
 // they are preferred, and what each of the others needs.
-func connectEngines(cfg *config.Config, kept search.Cache) ([]search.Engine, map[string]string, error) {
+func (o *outside) connectEngines(cfg *config.Config, kept search.Cache) (ready []search.Engine, missing map[string]string, err error) {
 	client, err := egress.Plain(egress.PlainConfig{})
 	if err != nil {
 		return nil, nil, err
@@ -104,14 +127,17 @@ func connectEngines(cfg *config.Config, kept search.Cache) ([]search.Engine, map
 	if slices.Equal(wanted, []string{noEngines}) {
 		return nil, nil, nil
 	}
-	var ready []search.Engine
-	missing := make(map[string]string)
+	missing = make(map[string]string)
 	add := func(e engineEntry) {
 		if e.needs != "" {
 			missing[e.name] = e.needs
 			return
 		}
-		polite := search.Polite(e.make(client), search.Manners{Every: e.at.Every, Concurrent: e.at.AtOnce, Timeout: cfg.Search.Timeout})
+		made := e.make(client)
+		if c, ok := made.(io.Closer); ok {
+			o.closers = append(o.closers, c.Close)
+		}
+		polite := search.Polite(made, search.Manners{Every: e.at.Every, Concurrent: e.at.AtOnce, Timeout: cfg.Search.Timeout})
 		ready = append(ready, search.Cached(polite, kept, cfg.Search.CacheTTL))
 	}
 	if len(wanted) == 0 {
@@ -121,17 +147,40 @@ func connectEngines(cfg *config.Config, kept search.Cache) ([]search.Engine, map
 		return ready, missing, nil
 	}
 	for _, name := range wanted {
-		i := slices.IndexFunc(all, func(e engineEntry) bool { return e.name == name })
-		if i < 0 {
+		found := false
+		for _, e := range all {
+			if e.name == name || strings.HasPrefix(e.name, name+"_") {
+				found = true
+				add(e)
+			}
+		}
+		if !found {
 			var names []string
 			for _, e := range all {
 				names = append(names, e.name)
 			}
 			return nil, nil, &UsageError{Message: fmt.Sprintf("search.engines: there is no search engine %q", name), Hint: "those there are: " + strings.Join(names, ", ") + "; or " + noEngines}
 		}
-		add(all[i])
 	}
 	return ready, missing, nil
 }
 
-func mcpEngines(*config.Config) ([]engineEntry, error) { return nil, nil }
+// mcpEngines are the servers of the section mcp that search.mcp_servers names.
+func mcpEngines(cfg *config.Config) ([]engineEntry, error) {
+	var out []engineEntry
+	for _, name := range cfg.Search.MCPServers {
+		s, err := cfg.MCPServer(name)
+		if err != nil {
+			return nil, err
+		}
+		c := mcpengine.Config{
+			Name: name, Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
+			Tool: s.Search.Tool, QueryArg: s.Search.Query, LimitArg: s.Search.Limit,
+		}
+		for _, t := range s.Search.Topics {
+			c.Topics = append(c.Topics, search.Topic(t))
+		}
+		out = append(out, engineEntry{name, "", func(h *http.Client) search.Engine { return mcpengine.New(h, c) }, config.SearchEngine{AtOnce: 4}})
+	}
+	return out, nil
+}

@@ -24,7 +24,7 @@ func scripted() (options dossier.Options, stop func()) {
 		log.Fatal(err)
 	}
 	return dossier.Options{
-			DataDir: dir, ConfigFile: "none", Env: []string{"HOME=" + dir},
+			DataDir: dir, ConfigFile: "none", Env: []string{"HOME=" + dir, "DOSSIER_SEARCH_ENGINES=none"},
 			Set: map[string]string{"models.default.base_url": model.URL + "/v1", "models.default.model": "scripted"},
 		}, func() {
 			model.Close()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"time"
 
 	"dossier/event"
 	"dossier/internal/store"
@@ -156,60 +154,4 @@ func activeCollection(ctx context.Context, s store.Settings) (string, error) {
 		return "", nil
 	}
 	return string(raw), err
-}
-
-// Finding is the result of one check of the engine's health.
-type Finding struct {
-	What   string        `json:"what"`
-	OK     bool          `json:"ok"`
-	Detail string        `json:"detail,omitempty"`
-	Hint   string        `json:"hint,omitempty"`
-	Took   time.Duration `json:"took,omitempty"`
-}
-
-// Diagnose checks the store, the collections and the parsers.
-func (e *Engine) Diagnose(ctx context.Context) ([]Finding, error) {
-	began := time.Now()
-	err := e.store.Check(ctx)
-	out := []Finding{{What: "database", OK: err == nil, Took: time.Since(began)}}
-	if err != nil {
-		out[0].Detail, out[0].Hint = err.Error(), "keep the file as it is and restore the data directory from a backup"
-	}
-	list, err := e.library.List(ctx)
-	if err != nil {
-		return out, err
-	}
-	for _, c := range list {
-		out = append(out, e.examine(ctx, c))
-	}
-	for _, c := range e.reader.SelfTest(ctx) {
-		f := Finding{What: "parser " + string(c.Format), OK: c.OK, Detail: c.Detail, Took: c.Took}
-		if c.Sample != "" {
-			f.What += " (" + c.Sample + ")"
-		}
-		if !c.OK {
-			f.Hint = "documents of this kind can't be read; the log file says more"
-		}
-		out = append(out, f)
-	}
-	return out, nil
-}
-
-// examine checks one collection: its index and the folders that it mirrors.
-func (e *Engine) examine(ctx context.Context, c kb.Collection) Finding {
-	began := time.Now()
-	f := Finding{What: "collection " + c.Name, OK: true, Detail: fmt.Sprintf("%d documents, %d passages", c.Documents, c.Chunks)}
-	if c.Failed > 0 {
-		f.Detail += fmt.Sprintf(", %d files without text", c.Failed)
-	}
-	if err := e.library.Verify(ctx, c.ID); err != nil {
-		f.OK, f.Detail, f.Hint = false, err.Error(), "`dossier kb rm` and `dossier kb add` build it anew; the files are not touched"
-	}
-	for _, root := range c.Roots {
-		if _, err := os.Stat(root); err != nil {
-			f.OK, f.Detail, f.Hint = false, "the folder "+root+" can't be read: "+err.Error(), "its documents are still found; `dossier kb rm` forgets them"
-		}
-	}
-	f.Took = time.Since(began)
-	return f
 }

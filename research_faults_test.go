@@ -142,13 +142,24 @@ func TestTwoRunsInANewFolder(t *testing.T) {
 // the run.
 func TestResearchInAFolderThatIsGone(t *testing.T) {
 	e := engine(t, memory.New(memory.Options{}), nil)
-	for _, in := range []sources.Place{{Paths: []string{filepath.Join(t.TempDir(), "gone")}}, {Collection: "gone"}, {}, {Paths: []string{t.TempDir(), t.TempDir()}}} {
+	for _, tc := range []struct {
+		in   sources.Place
+		code string
+	}{
+		{sources.Place{Paths: []string{filepath.Join(t.TempDir(), "gone")}}, "usage"},
+		{sources.Place{Collection: "gone"}, "usage"},
+		{sources.Place{Web: &sources.WebScope{Engines: []string{sources.LocalName}}}, "usage"},
+		{sources.Place{Web: &sources.WebScope{Engines: []string{"gone"}}}, "usage"},
+		{sources.Place{Paths: []string{t.TempDir(), t.TempDir()}}, "usage"},
+		{sources.Place{}, "not_configured"},
+		{sources.Place{Web: &sources.WebScope{}}, "not_configured"},
+	} {
 		req := research("anything?", "")
-		req.In = in
+		req.In = tc.in
 		follow(t, e, req)
 		rec, err := e.Get(t.Context(), "last")
-		if err != nil || rec.Failure == nil || rec.Failure.Code != "usage" || rec.Failure.Hint == "" || strings.Contains(rec.Failure.Message, "step ") {
-			t.Errorf("%+v: %+v, %v", in, rec.Failure, err)
+		if err != nil || rec.Failure == nil || rec.Failure.Code != tc.code || rec.Failure.Hint == "" || strings.Contains(rec.Failure.Message, "step ") {
+			t.Errorf("%+v: %+v, %v", tc.in, rec.Failure, err)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func reach(cfg *config.Config, dir string, files *reader.Reader, models *llm.Mod
 	}
 	kept := search.Dir(filepath.Join(dir, "cache", "web"), int64(cfg.Search.CacheMB)<<20)
 	o.pages = reader.Recalled(fetcher, kept, cfg.Search.CacheTTL)
-	engines, missing, err := connectEngines(cfg, kept)
+	engines, missing, err := o.connectEngines(cfg, kept)
 	if err == nil {
 		err = o.connectRerankers(cfg, models)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"dossier/internal/store/memory"
 	"dossier/internal/webtest"
@@ -49,7 +50,7 @@ func onTheWeb(modeName, question string) Request {
 // One-hop questions of the web are answered without a model, in three
 // languages, with sentences that stand in the pages.
 func TestWebWithoutAModel(t *testing.T) {
-	w := startWeb(t, webtest.Options{})
+	w := startWeb(t, webtest.Options{Slow: time.Millisecond})
 	e := engine(t, memory.New(memory.Options{}), onWeb(t, w))
 	right, all := 0, 0
 	for _, q := range w.Questions() {

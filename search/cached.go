@@ -79,6 +79,9 @@ func Cached(e Engine, c Cache, ttl time.Duration) *CachedEngine {
 // Info is that of the engine.
 func (c *CachedEngine) Info() Info { return c.engine.Info() }
 
+// Fresh returns the engine behind the cache.
+func (c *CachedEngine) Fresh() Engine { return c.engine }
+
 // Stats counts searches and openings so far.
 func (c *CachedEngine) Stats() CacheStats {
 	return CacheStats{Hits: c.hits.Load(), Shared: c.shared.Load(), Misses: c.misses.Load()}

@@ -37,12 +37,13 @@ func criticalPath(entries []run.Entry) time.Duration {
 			continue
 		}
 		wait := waits[path.Base(e.Key)]
-		member := parallel.FindString(e.Key)
-		if member == "" {
+		at := parallel.FindStringIndex(e.Key)
+		if at == nil {
 			total += wait
 			continue
 		}
-		stage := strings.Replace(e.Key[:strings.Index(e.Key, member)]+strings.TrimRight(member, "0123456789/"), "//", "/", 1)
+		member := e.Key[at[0]:at[1]]
+		stage := e.Key[:at[0]] + strings.TrimRight(member, "0123456789/")
 		if atOnce[stage] == nil {
 			atOnce[stage] = make(map[string]time.Duration)
 		}

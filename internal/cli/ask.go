@@ -11,8 +11,10 @@ import (
 	"dossier"
 	"dossier/internal/config"
 	"dossier/internal/server"
+	"dossier/internal/term"
 	"dossier/lang"
 	"dossier/mode"
+	"dossier/report"
 	"dossier/run"
 )
 
@@ -64,9 +66,11 @@ type askCmd struct {
 	Question []string `arg:"" optional:"" help:"What you want to know; - or nothing reads it from standard input."`
 	Session  string   `placeholder:"ID" xor:"session" help:"Continue this conversation."`
 	Continue bool     `xor:"session" help:"Continue the last conversation."`
-	Mode     string   `placeholder:"NAME" help:"How the question is worked on (default: chat)."`
+	Mode     string   `placeholder:"NAME" help:"How the question is worked on: chat, web_search, deep_search or quality (default: chat, with --search web_search)."`
 	Output   string   `short:"o" placeholder:"FILE" help:"Write the answer to a file."`
-	budget   `embed:""`
+
+	webFlags     `embed:""`
+	searchBudget `embed:""`
 }
 
 func (askCmd) Help() string {
@@ -74,8 +78,19 @@ func (askCmd) Help() string {
 output and progress to standard error. Ctrl-C finishes with what there is; a
 second Ctrl-C cancels. Whatever happens, the run is kept: "dossier runs list".
 
+Without --search the model answers from what it knows. With it the web is
+searched and read, and each sentence of the answer is traced to its source:
+exit code 4 says that nothing answers the question, 3 that no search engine is
+set up or none answered. --mode deep_search and quality search longer.
+
+` + webHelp + `
+
 ` + examples(
 		`dossier ask "why is the sky blue?"`,
+		`dossier ask --search "what changed in Go 1.26?"`,
+		`dossier ask "who maintains curl?" --search=wikipedia,github`,
+		`dossier ask "new results on sparse attention" --search=arxiv --since 3m --mode deep`,
+		`dossier ask "what does the law say about returns?" --site gov.uk --block example.com`,
 		`cat notes.txt | dossier ask "what is still to do?"`,
 		`dossier ask --continue "and at sunset?"`,
 		`dossier ask "summarise this" -o summary.md --max-cost 0.05 < paper.txt`,
@@ -91,7 +106,14 @@ func (c *askCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	question, material, err := a.question(strings.Join(c.Question, " "))
+	choice, words, err := c.choose(c.Question, settings.Search.MCPServers, time.Now())
+	if err != nil {
+		return err
+	}
+	if err := c.chooseMode(choice); err != nil {
+		return err
+	}
+	question, material, err := a.question(strings.Join(words, " "))
 	if err != nil {
 		return err
 	}
@@ -107,16 +129,53 @@ func (c *askCmd) Run(a *app) error {
 	if settings.Lang != "auto" {
 		req.Lang = settings.Lang
 	}
+	found := searches(c.Mode)
+	if found {
+		req.In.Base, req.Lang = a.dir(), string(code)
+	}
 	return a.with(a.ctx, func(l *link) error {
 		if err := a.chooseSession(a.ctx, l, &req, c.Continue); err != nil {
 			return err
+		}
+		if found {
+			if err := choice.into(a, l, &req.In); err != nil {
+				return err
+			}
 		}
 		rec, err := a.start(a.ctx, l, req)
 		if err != nil {
 			return err
 		}
-		return a.follow(a.ctx, l, rec, code, c.Output)
+		if err := a.follow(a.ctx, l, rec, code, c.Output); err != nil || !found {
+			return err
+		}
+		return a.enough(l, rec.ID)
 	})
+}
+
+// chooseMode makes the question one that is searched for, if the web is to be
+// asked.
+func (c *askCmd) chooseMode(choice webChoice) error {
+	switch {
+	case choice.scope == nil || choice.none || searches(c.Mode):
+	case c.Mode == "":
+		c.Mode = "web_search"
+	default:
+		return &failure{code: exitUsage, message: fmt.Sprintf("the mode %s does not search", term.Line(c.Mode)), hint: "leave --mode out, or choose web_search, deep_search or quality"}
+	}
+	return nil
+}
+
+// enough ends a command whose run found nothing.
+func (a *app) enough(l *link, id string) error {
+	r, err := l.Report(context.Background(), id)
+	if errors.Is(err, dossier.ErrNoReport) {
+		return nil // it was left before there was one
+	}
+	if err == nil && r.Outcome == report.Nothing {
+		return exitWith(exitNotEnough)
+	}
+	return err
 }
 
 // chooseSession checks the session that a request names, which may be short,

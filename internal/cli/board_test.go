@@ -126,10 +126,19 @@ func research(plan, query, file string) [][]event.Data {
 		{
 			event.Progress{What: file, Done: 300, Total: 300}, event.Progress{What: "pdf", Done: 3, Total: 3}, steps("active", "pending", "pending"),
 			event.SearchStarted{Query: query}, event.SearchResults{Query: query, Found: 12, New: 4},
+			event.SearchStarted{Query: query, Engine: "arxiv,brave"}, event.SearchResults{
+				Query: query, Found: 3, New: 1,
+				Engines: []event.EngineReply{{Engine: "arxiv", Error: "rate-limited: HTTP 429\x1b[31m"}, {Engine: "brave", Found: 8}, {Engine: "wikipedia", Found: 3, Cached: true}},
+				Dropped: []event.DroppedResult{{Reason: "same-url"}, {Reason: "blocked-domain", Detail: "example.org"}, {Reason: "refused-url"}, {Reason: "same-url"}, {Reason: "same-url"}},
+			},
 			event.SourceFound{Number: 3, URL: "/d/a.md"}, event.SourceRead{Number: 1, URL: "/d/" + file + ".md"}, event.Usage{Model: "m", Input: 1000, Output: 234, Cost: 0.0012},
 		},
 		{
 			steps("done", "done", "active", "pending", "pending", "pending", "dropped"), event.SearchStarted{Query: query}, event.SearchResults{Query: query, Error: "blocked\nby a wall"},
+			event.SearchResults{
+				Query: query, Engines: []event.EngineReply{{Engine: "arxiv"}, {Engine: "hn", Error: "odd \x1b[2J"}}, Error: "blocked\nby a wall",
+				Dropped: []event.DroppedResult{{Reason: "ugly\x1b[2J"}},
+			},
 			event.SourceFailed{URL: "https://example.org/x", Reason: "404"}, event.NoteAdded{Text: "n"}, event.Coverage{Of: "facets", Covered: 2, Total: 7},
 			event.Coverage{Of: "claims", Covered: 12, Total: 14}, event.BudgetWarning{What: "tokens", Limit: 2000, Spent: 1600},
 		},
@@ -245,6 +254,25 @@ func TestABoardIsResized(t *testing.T) {
 		}
 		p.close()
 	})
+}
+
+// What an engine said last counts, and a hundred reasons for drops are one line.
+func TestFactsOfEngines(t *testing.T) {
+	f := facts{lang: lang.English}
+	for _, d := range []event.Data{
+		event.SearchResults{Query: "q", Engines: []event.EngineReply{{Engine: "a", Error: "too slow: no answer in 15s"}, {Engine: "b"}}},
+		event.SearchResults{Query: "q", Engines: []event.EngineReply{{Engine: "c", Error: "brand new"}, {Engine: "b", Cached: true}}, Dropped: []event.DroppedResult{{Reason: "unheard-of"}}},
+	} {
+		f.observe(d)
+	}
+	got := strings.Join(f.lines(80), "\n")
+	if want := "  ✗ a: too slow · ✗ c: brand new · ✓ b (cached)\n  dropped 1: 1 unheard-of"; !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	f.observe(event.SearchResults{Query: "q", Engines: []event.EngineReply{{Engine: "a", Found: 3}}})
+	if got := f.health()[1]; got != "✓ a" {
+		t.Error(got)
+	}
 }
 
 func TestSourceName(t *testing.T) {

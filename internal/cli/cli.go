@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -63,7 +64,7 @@ type globals struct {
 type grammar struct {
 	globals
 
-	Research   researchCmd   `cmd:"" group:"work" help:"Answer a question from documents, with quotes that can be checked."`
+	Research   researchCmd   `cmd:"" group:"work" help:"Answer a question from documents or the web, with quotes that can be checked."`
 	Ask        askCmd        `cmd:"" group:"work" help:"Ask a question and get an answer."`
 	Chat       chatCmd       `cmd:"" group:"work" help:"Talk in a conversation that is kept."`
 	Runs       runsCmd       `cmd:"" group:"runs" help:"See and steer what is being worked on and what was."`
@@ -113,10 +114,8 @@ func Main(p Process) (code int) {
 	out := &checked{to: p.Stdout}
 	p.Stdout = out
 	a := &app{globals: &g.globals, proc: p}
-	parser, err := kong.New(&g,
-		kong.Name("dossier"), kong.Description(description),
-		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(c int) { panic(exit(c)) }),
-		kong.Help(printHelp), kong.Bind(a),
+	parser, err := newParser(&g,
+		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(c int) { panic(exit(c)) }), kong.Bind(a),
 	)
 	if err != nil {
 		panic(err) // the grammar above is wrong, whatever the arguments are
@@ -144,6 +143,18 @@ func Main(p Process) (code int) {
 		return a.fail(&failure{code: exitFailure, message: "writing the output: " + out.err.Error(), hint: "the run is kept: `dossier runs show last` prints it"})
 	}
 	return exitOK
+}
+
+// newParser makes the parser of the grammar.
+func newParser(g *grammar, more ...kong.Option) (*kong.Kong, error) {
+	engines := &engineMapper{}
+	parser, err := kong.New(g, append(more,
+		kong.Name("dossier"), kong.Description(description), kong.Help(printHelp), kong.TypeMapper(reflect.TypeFor[engineFlag](), engines),
+	)...)
+	if err == nil {
+		engines.grammar = parser.Model.Node
+	}
+	return parser, err
 }
 
 // checked remembers that something could not be written, so that nobody takes

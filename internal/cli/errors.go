@@ -17,7 +17,7 @@ const (
 	exitOK        = 0
 	exitFailure   = 1
 	exitUsage     = 2
-	exitProvider  = 3   // a provider is not configured or can't be reached
+	exitProvider  = 3   // a provider or search engine is not configured or can't be reached
 	exitNotEnough = 4   // finished, but with too little; or left waiting for an answer
 	exitBudget    = 5   // a budget was hit; the answer is made of what there was
 	exitCancelled = 130 // as a shell reports Ctrl-C
@@ -26,21 +26,22 @@ const (
 // exitCodes maps the codes of errors and failed runs to exit codes; what is
 // not listed is exitFailure.
 var exitCodes = map[string]int{
-	"usage":            exitUsage,
-	"config":           exitUsage,
-	"not_configured":   exitProvider,
-	prompt.CodeNoModel: exitProvider,
-	"unreachable":      exitProvider,
-	"timeout":          exitProvider,
-	"rate_limited":     exitProvider,
-	"server":           exitProvider,
-	"auth":             exitProvider,
-	"no_model":         exitProvider,
-	"quota":            exitProvider,
-	"nothing_found":    exitNotEnough,
-	"budget":           exitBudget,
-	"cancelled":        exitCancelled,
-	"interrupted":      exitCancelled,
+	"usage":              exitUsage,
+	"config":             exitUsage,
+	"not_configured":     exitProvider,
+	"search_unavailable": exitProvider,
+	prompt.CodeNoModel:   exitProvider,
+	"unreachable":        exitProvider,
+	"timeout":            exitProvider,
+	"rate_limited":       exitProvider,
+	"server":             exitProvider,
+	"auth":               exitProvider,
+	"no_model":           exitProvider,
+	"quota":              exitProvider,
+	"nothing_found":      exitNotEnough,
+	"budget":             exitBudget,
+	"cancelled":          exitCancelled,
+	"interrupted":        exitCancelled,
 }
 
 // hints for failures that come without one.

@@ -45,6 +45,8 @@ func TestExitCodes(t *testing.T) {
 		{prompt.ErrNoModel, exitProvider, true},
 		{&run.BudgetError{What: "tokens", Limit: 1, Spent: 2}, exitBudget, true},
 		{&dossier.StoppedError{Failure: run.Failure{Code: "storage", Message: "no", Hint: "yes"}}, exitFailure, true},
+		{&dossier.StoppedError{Failure: run.Failure{Code: "search_unavailable", Message: "no", Hint: "yes"}}, exitProvider, true},
+		{&dossier.StoppedError{Failure: run.Failure{Code: "not_configured", Message: "no", Hint: "yes"}}, exitProvider, true},
 		{run.ErrCancelled, exitCancelled, false},
 		{errInterrupted, exitCancelled, false},
 	} {

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"dossier/event"
@@ -18,6 +21,8 @@ type facts struct {
 	plan     []event.PlanStep
 	searches int
 	search   event.SearchResults // the last one that came back
+	engines  []event.EngineReply // as each of them answered last
+	dropped  map[string]int      // results that are not used, by the reason
 	found    int
 	read     int
 	failed   int
@@ -40,7 +45,7 @@ func (f *facts) observe(d event.Data) bool {
 		f.searches++
 		return false
 	case event.SearchResults:
-		f.search = d
+		f.results(d)
 	case event.SourceFound:
 		f.found = max(f.found, d.Number)
 	case event.SourceRead:
@@ -68,6 +73,23 @@ func (f *facts) observe(d event.Data) bool {
 		return false
 	}
 	return true
+}
+
+func (f *facts) results(r event.SearchResults) {
+	f.search = r
+	for _, reply := range r.Engines {
+		if i := slices.IndexFunc(f.engines, func(e event.EngineReply) bool { return e.Engine == reply.Engine }); i >= 0 {
+			f.engines[i] = reply
+		} else {
+			f.engines = append(f.engines, reply)
+		}
+	}
+	if f.dropped == nil {
+		f.dropped = make(map[string]int)
+	}
+	for _, d := range r.Dropped {
+		f.dropped[d.Reason]++
+	}
 }
 
 // progress keeps the pieces of work that are not done, the latest last.
@@ -139,6 +161,12 @@ func (f *facts) lines(width int) []string {
 		}
 		add(text)
 	}
+	if len(f.engines) > 0 {
+		add(strings.Join(f.health(), " · "))
+	}
+	if len(f.dropped) > 0 {
+		add(drops(f.lang, f.dropped))
+	}
 	if f.found > 0 || f.read > 0 || f.failed > 0 {
 		parts := f.sources()
 		if f.source != "" {
@@ -153,6 +181,47 @@ func (f *facts) lines(width int) []string {
 		add(strings.Join(totals, " · "))
 	}
 	return out
+}
+
+// health is how each engine does, those that failed first: there may be no room
+// for all.
+func (f *facts) health() []string {
+	var failed, well []string
+	for _, e := range f.engines {
+		key, to := "board.engine", &well
+		switch {
+		case e.Error != "":
+			key, to = key+"-failed", &failed
+		case e.Cached:
+			key += "-cached"
+		}
+		reason, _, _ := strings.Cut(e.Error, ": ") // without what the engine said
+		*to = append(*to, lang.Text(f.lang, key, "engine", term.Line(e.Engine), "reason", term.Line(inWords(f.lang, "engine", reason))))
+	}
+	return append(failed, well...)
+}
+
+// drops says how many results are not used and why, the most frequent reason
+// first.
+func drops(code lang.Code, dropped map[string]int) string {
+	reasons := slices.SortedFunc(maps.Keys(dropped), func(a, b string) int {
+		return cmp.Or(dropped[b]-dropped[a], cmp.Compare(a, b))
+	})
+	all := 0
+	for i, r := range reasons {
+		all += dropped[r]
+		reasons[i] = lang.Text(code, "board.drop", "n", dropped[r], "reason", term.Line(inWords(code, "drop", r)))
+	}
+	return lang.Text(code, "board.dropped", "n", all, "reasons", strings.Join(reasons, ", "))
+}
+
+// inWords is a reason in a language, where it has one.
+func inWords(code lang.Code, of, reason string) string {
+	key := of + "." + strings.ReplaceAll(reason, " ", "-")
+	if text := lang.Text(code, key); text != key {
+		return text
+	}
+	return reason
 }
 
 // planLines are the steps of the plan; of a long one, what is still to do.
@@ -248,6 +317,13 @@ func (f *facts) summary() string {
 		out = append(out, lang.Text(f.lang, "searches.count", "n", f.searches))
 	}
 	out = append(out, f.sources()...)
+	all := 0
+	for _, n := range f.dropped {
+		all += n
+	}
+	if all > 0 {
+		out = append(out, lang.Text(f.lang, "board.dropped-count", "n", all))
+	}
 	return strings.Join(append(out, f.covered()...), " · ")
 }
 

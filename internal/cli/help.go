@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const description = "Dossier answers questions from your documents and with a language model, and loses no run."
+const description = "Dossier answers questions from your documents, the web and a language model, and loses no run."
 
 // groups of commands in the order in which they are shown.
 var groups = []struct{ key, title string }{
@@ -20,12 +20,14 @@ var groups = []struct{ key, title string }{
 
 const firstSteps = `Try first:
   dossier research "what does it say about returns?" --in ~/contracts
+  dossier research "how do heat pumps work in cold climates?" --search
   dossier ask "why is the sky blue?"
   dossier runs list
 `
 
 const exitCodeHelp = `Exit codes:
-  0 ok    1 failure    2 wrong usage    3 no model configured, or not reachable
+  0 ok    1 failure    2 wrong usage
+  3 no model or search engine configured, or none reachable
   4 finished without enough, or waiting for an answer    5 budget used up
   130 cancelled
 `
@@ -131,8 +133,12 @@ func flagRows(flags []*kong.Flag) [][2]string {
 		if f.Short != 0 {
 			name = fmt.Sprintf("-%c, --%s", f.Short, f.Name)
 		}
-		if !f.IsBool() {
-			name += " " + f.FormatPlaceHolder()
+		switch value := f.FormatPlaceHolder(); {
+		case f.IsBool():
+		case strings.HasPrefix(value, "[="): // it may be left out
+			name += value
+		default:
+			name += " " + value
 		}
 		rows = append(rows, [2]string{name, f.Help})
 	}
@@ -176,16 +182,26 @@ func suggest(message string, parent *kong.Node) string {
 	if !ok || parent == nil || strings.Contains(word, " ") {
 		return message
 	}
-	best, least := "", max(2, len(word)/3)+1
-	for _, c := range parent.Children {
-		if d := distance(word, c.Name); d < least {
-			best, least = c.Name, d
-		}
+	names := make([]string, len(parent.Children))
+	for i, c := range parent.Children {
+		names[i] = c.Name
 	}
+	best := nearest(word, names)
 	if best == "" {
 		return message
 	}
 	return fmt.Sprintf("%s, did you mean %q?", message, best)
+}
+
+// nearest is the name that a word was probably meant to be, "" if there is none.
+func nearest(word string, names []string) string {
+	best, least := "", max(2, len(word)/3)+1
+	for _, n := range names {
+		if d := distance(word, n); d < least {
+			best, least = n, d
+		}
+	}
+	return best
 }
 
 // distance is how many letters have to be changed, added or left out.

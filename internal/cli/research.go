@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"dossier"
@@ -21,27 +22,39 @@ import (
 
 type researchCmd struct {
 	Question    []string `arg:"" optional:"" help:"What you want to know; - or nothing reads it from standard input."`
-	In          string   `placeholder:"DIR|NAME" help:"Folder, file or collection to look in (default: the collection in use)."`
-	Mode        string   `placeholder:"NAME" default:"web_search" enum:"web_search,deep_search,quality" help:"How thoroughly: web_search, deep_search or quality (default web_search)."`
+	In          string   `placeholder:"DIR|NAME" help:"Folder, file or collection to look in (default: the collection in use, else the web)."`
+	Mode        string   `placeholder:"NAME" default:"web_search" enum:"web_search,deep_search,quality,search,web,deep" help:"How thoroughly: web_search, deep_search or quality (default web_search)."`
 	Format      string   `placeholder:"FORMAT" default:"" enum:",md,html,json" help:"Format of the report: md, html or json (default: that of the file's name, else md)."`
 	Output      string   `short:"o" placeholder:"FILE" help:"Write the report to a file."`
 	MinCoverage float64  `placeholder:"SHARE" help:"Exit with 4 when a smaller share of the answer's sentences is borne out, from 0 to 1."`
 	Session     string   `placeholder:"ID" xor:"session" help:"Continue this conversation."`
 	Continue    bool     `xor:"session" help:"Continue the last conversation."`
 
+	webFlags     `embed:""`
 	searchBudget `embed:""`
 }
 
 func (researchCmd) Help() string {
-	return `Looks for the answer in a folder or a collection, reads what it finds, and
-answers with sentences that can be traced to where they stand. Without a model
-the answer consists of quotes. A folder is read once; later only what changed.
-What is piped in is a source as well, and without --in the only one.
+	return `Looks for the answer in a folder, a collection or the web, reads what it finds,
+and answers with sentences that can be traced to where they stand. Without a
+model the answer consists of quotes. A folder is read once; later only what
+changed.
 
-Exit code 4 says that no passage answers the question.
+What is named is asked, and all of it: --in a folder or a collection, --search
+the web, and what is piped in. Where nothing is named, it is the collection in
+use ("dossier kb use"), and without one the web.
+
+` + webHelp + `
+
+Exit code 4 says that no passage answers the question, 3 that no search engine
+is set up or none answered.
 
 ` + examples(
 		`dossier research "how long is the warranty?" --in ~/contracts`,
+		`dossier research "how do heat pumps work in cold climates?" --search`,
+		`dossier research "sparse attention" --search=arxiv,hf_papers --since 1y`,
+		`dossier research "is our warranty usual?" --in ~/contracts --search --block example.com`,
+		`dossier research "parental leave" --site gov.uk --since 2024-04 --mode deep_search`,
 		`dossier research "what changed in March?" --in notes -o answer.html`,
 		`dossier kb use handbook && dossier research "who approves travel?"`,
 		`pdftotext report.pdf - | dossier research "what did it cost?"`,
@@ -64,7 +77,11 @@ func (c *researchCmd) Run(a *app) error {
 	if a.JSON && c.Format != "" && c.Output == "" {
 		return &failure{code: exitUsage, message: "--json prints the events of the run, and --format the report: both can't go to standard output", hint: "write the report to a file with -o"}
 	}
-	question, material, err := a.question(strings.Join(c.Question, " "))
+	choice, words, err := c.choose(c.Question, settings.Search.MCPServers, time.Now())
+	if err != nil {
+		return err
+	}
+	question, material, err := a.question(strings.Join(words, " "))
 	if err != nil {
 		return err
 	}
@@ -81,6 +98,9 @@ func (c *researchCmd) Run(a *app) error {
 	}}
 	return a.with(a.ctx, func(l *link) error {
 		if err := a.chooseSession(a.ctx, l, &req, c.Continue); err != nil {
+			return err
+		}
+		if err := choice.into(a, l, &req.In); err != nil {
 			return err
 		}
 		rec, err := a.start(a.ctx, l, req)

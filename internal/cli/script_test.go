@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -19,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"dossier/internal/cli"
+	"dossier/internal/webtest"
 	"dossier/llm/llmtest"
 	"dossier/reader"
 )
@@ -87,10 +89,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("DATA", filepath.Join(env.WorkDir, "home", ".local", "share", "dossier"))
 			env.Setenv("LANG", "en_US.UTF-8")
+			env.Setenv("DOSSIER_SEARCH_ENGINES", "none") // the scripts ask nobody outside
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id, "samples": samples, "sparse": sparse,
+			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id, "samples": samples, "sparse": sparse, "web": web,
 		},
 	})
 }
@@ -115,6 +118,25 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 func model(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("OPENAI_BASE_URL", ts.Getenv("LLM"))
 	ts.Setenv("OPENAI_API_KEY", secret)
+}
+
+// web starts the web of the tests and makes it the only one: web [FAULT] has its
+// engine fail.
+func web(ts *testscript.TestScript, _ bool, args []string) {
+	w, err := webtest.Start(webtest.Options{Loopback: true, Slow: time.Millisecond})
+	ts.Check(err)
+	ts.Defer(w.Close)
+	for _, kind := range args {
+		w.Break(webtest.Fault{Kind: webtest.FaultKind(kind)})
+	}
+	at, err := url.Parse(w.Searx())
+	ts.Check(err)
+	for name, value := range map[string]string{
+		"ENGINES": "searxng,brave", "SEARXNG_BASE_URL": w.Searx(), "ALLOW_NETWORKS": "127.0.0.0/8", "ALLOW_PORTS": at.Port(),
+		"PAGE_DELAY": "0s", "PAGES_PER_SITE": "16", "BROWSER": "false", "BLOCKED_DOMAINS": "",
+	} {
+		ts.Setenv("DOSSIER_SEARCH_"+name, value)
+	}
 }
 
 // called waits until the model was asked something gated; release lets it answer.

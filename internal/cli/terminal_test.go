@@ -82,6 +82,7 @@ type desk struct {
 	terminal   bool
 	interrupts chan os.Signal
 	mode       asking
+	modes      []mode.Mode
 }
 
 func newDesk(t *testing.T) *desk {
@@ -94,9 +95,9 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) run(t *testing.T, args ...string) int {
 	t.Helper()
 	return cli.Main(cli.Process{
-		Args: args, Env: []string{"HOME=" + d.home, "LANG=en_US.UTF-8", "DOSSIER_CONFIG=none"}, Stdin: d.stdin, Stdout: d.out, Stderr: d.err,
+		Args: args, Env: []string{"HOME=" + d.home, "LANG=en_US.UTF-8", "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}, Stdin: d.stdin, Stdout: d.out, Stderr: d.err,
 		Terminal: func(any) (int, bool) { return 80, d.terminal }, Interrupts: d.interrupts, Terminate: t.Context(),
-		Modes: []mode.Mode{d.mode},
+		Modes: append(d.modes, d.mode),
 	})
 }
 
@@ -210,7 +211,7 @@ func TestTerminationLeavesTheRun(t *testing.T) {
 		stop(errors.New("terminated"))
 	}()
 	code := cli.Main(cli.Process{
-		Args: []string{"ask", "--mode", "asking", "hang"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none"},
+		Args: []string{"ask", "--mode", "asking", "hang"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"},
 		Stdin: d.stdin, Stdout: d.out, Stderr: d.err, Terminal: func(any) (int, bool) { return 0, false },
 		Interrupts: d.interrupts, Terminate: ctx, Modes: []mode.Mode{d.mode},
 	})
@@ -237,7 +238,7 @@ func TestOutputThatIsLostIsAnError(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, d.err)
 	}
 	code = cli.Main(cli.Process{
-		Args: []string{"ask", "--mode", "asking", "stream"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none"}, Stdin: d.stdin, Stdout: full{}, Stderr: d.err,
+		Args: []string{"ask", "--mode", "asking", "stream"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}, Stdin: d.stdin, Stdout: full{}, Stderr: d.err,
 		Terminal: func(any) (int, bool) { return 0, false }, Interrupts: d.interrupts, Terminate: t.Context(), Modes: []mode.Mode{d.mode},
 	})
 	if code != 1 || !strings.Contains(d.err.String(), "dossier: writing the output: no space left on device") {

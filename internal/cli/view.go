@@ -14,6 +14,7 @@ import (
 	"dossier/internal/term"
 	"dossier/lang"
 	"dossier/run"
+	"dossier/sources"
 )
 
 // view shows a run as it happens.
@@ -219,11 +220,11 @@ func (v *textView) line(ev event.Event) string {
 		text = lang.Text(v.lang, "line.decides", "text", d.Decision)
 	case event.SearchStarted:
 		text = lang.Text(v.lang, "line.searches", "query", d.Query)
-	case event.SearchResults:
-		text = lang.Text(v.lang, "line.found", "found", d.Found, "new", d.New, "query", d.Query)
-		if d.Error != "" {
-			text = lang.Text(v.lang, "line.search-failed", "reason", d.Error)
+		if d.Engine != "" && d.Engine != sources.LocalName {
+			text = lang.Text(v.lang, "line.searches-in", "engines", d.Engine, "query", d.Query)
 		}
+	case event.SearchResults:
+		text = v.results(d)
 	case event.SourceRead:
 		text = lang.Text(v.lang, "line.read", "number", d.Number, "place", v.place(d.URL))
 	case event.SourceFailed:
@@ -245,6 +246,37 @@ func (v *textView) line(ev event.Event) string {
 		return ""
 	}
 	return who + term.Line(text)
+}
+
+// results is a line about what came back from a search: how much, from which
+// engines, and what is not used of it.
+func (v *textView) results(r event.SearchResults) string {
+	parts := []string{lang.Text(v.lang, "line.found", "found", r.Found, "new", r.New, "query", r.Query)}
+	if r.Error != "" {
+		parts[0] = lang.Text(v.lang, "line.search-failed", "reason", r.Error)
+	}
+	replies := make([]string, len(r.Engines))
+	for i, e := range r.Engines {
+		key := "line.engine"
+		switch {
+		case e.Error != "":
+			key += "-failed"
+		case e.Cached:
+			key += "-cached"
+		}
+		replies[i] = lang.Text(v.lang, key, "engine", e.Engine, "found", e.Found, "reason", e.Error)
+	}
+	if len(replies) > 0 {
+		parts = append(parts, strings.Join(replies, ", "))
+	}
+	if len(r.Dropped) > 0 {
+		dropped := make(map[string]int)
+		for _, d := range r.Dropped {
+			dropped[d.Reason]++
+		}
+		parts = append(parts, drops(v.lang, dropped))
+	}
+	return strings.Join(parts, " · ")
 }
 
 func (v *textView) status(ev event.Event, d event.RunStatus) string {

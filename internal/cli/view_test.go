@@ -82,6 +82,20 @@ func TestTextView(t *testing.T) {
 			},
 			"searches: heat pumps\nsearch failed: blocked\nread [1] https://example.org/\nagent a: look up\n",
 		},
+		"engines": {
+			false, []event.Data{
+				event.SearchStarted{Query: "q", Engine: "local"}, event.SearchStarted{Query: "heat pumps", Engine: "arxiv,github"},
+				event.SearchResults{
+					Query: "heat pumps", Found: 9, New: 4,
+					Engines: []event.EngineReply{{Engine: "arxiv", Error: "rate-limited: HTTP 429"}, {Engine: "brave", Found: 8}, {Engine: "wikipedia", Found: 3, Cached: true}},
+					Dropped: []event.DroppedResult{{Reason: "same-url"}, {Reason: "same-url"}, {Reason: "other-site", Detail: "x\x1b[1m"}},
+				},
+				event.SearchResults{Query: "q", Error: "no search engine answered: brave: blocked"},
+			},
+			"searches: q\nsearches arxiv,github: heat pumps\n" +
+				"found 9, 4 new: heat pumps · arxiv failed: rate-limited: HTTP 429, brave 8, wikipedia 3 (cached) · dropped 3: 2 same-url, 1 other-site\n" +
+				"search failed: no search engine answered: brave: blocked\n",
+		},
 	} {
 		if got := screen(tc.live, tc.events...); got != tc.want {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, got, tc.want)

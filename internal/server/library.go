@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"dossier"
 	"dossier/kb"
@@ -52,7 +54,14 @@ func (a *api) library(handle handleFunc) {
 		return give(w, c, err)
 	})
 	handle("GET /api/doctor", func(w http.ResponseWriter, r *http.Request) error {
-		found, err := a.runs.Diagnose(r.Context())
+		offline := false
+		if text := r.URL.Query().Get("offline"); text != "" {
+			var err error
+			if offline, err = strconv.ParseBool(text); err != nil {
+				return &dossier.UsageError{Message: fmt.Sprintf("offline is %q", text), Hint: "write true or false"}
+			}
+		}
+		found, err := a.runs.Diagnose(r.Context(), offline)
 		return give(w, nonNil(found), err)
 	})
 }
@@ -96,8 +105,8 @@ func (c *Client) UseCollection(ctx context.Context, name string) (kb.Collection,
 }
 
 // Diagnose implements Library.
-func (c *Client) Diagnose(ctx context.Context) ([]dossier.Finding, error) {
-	return fetch[[]dossier.Finding](ctx, c, http.MethodGet, "/api/doctor", nil)
+func (c *Client) Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error) {
+	return fetch[[]dossier.Finding](ctx, c, http.MethodGet, "/api/doctor?offline="+strconv.FormatBool(offline), nil)
 }
 
 func named(path, name string) string { return path + "?" + url.Values{"name": {name}}.Encode() }

@@ -14,8 +14,15 @@ import (
 	"dossier/internal/server"
 	"dossier/internal/store"
 	"dossier/mode"
+	"dossier/reader"
 	"dossier/run"
 )
+
+// TestMain makes the test binary the worker that parses documents.
+func TestMain(m *testing.M) {
+	reader.WorkerMain()
+	os.Exit(m.Run())
+}
 
 // scripted is a mode whose question says what happens.
 type scripted struct{ release chan struct{} }
@@ -61,7 +68,7 @@ func (m scripted) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode
 // bench is a way to reach an engine.
 type bench struct {
 	t *testing.T
-	server.Runs
+	server.Engine
 	dir     string
 	release chan struct{}
 	engine  *dossier.Engine
@@ -71,13 +78,13 @@ type bench struct {
 func open(t *testing.T, dir string) *bench {
 	t.Helper()
 	release := make(chan struct{})
-	env := []string{"HOME=" + t.TempDir(), "DOSSIER_CONFIG=none"}
+	env := []string{"HOME=" + t.TempDir(), "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}
 	e, err := dossier.Open(t.Context(), dossier.Options{DataDir: dir, Env: env, Modes: []mode.Mode{scripted{release}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	return &bench{t: t, Runs: e, dir: dir, release: release, engine: e}
+	return &bench{t: t, Engine: e, dir: dir, release: release, engine: e}
 }
 
 // direct works with the engine itself.
@@ -99,7 +106,7 @@ func remoteIn(t *testing.T, dir string) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	b.Runs, b.serving = c, s
+	b.Engine, b.serving = c, s
 	return b
 }
 
@@ -270,6 +277,30 @@ var operations = []struct {
 			out = append(out, describe(err))
 			for _, rec := range list {
 				out = append(out, "  "+rec.Title+" "+string(rec.Status))
+			}
+		}
+		return out
+	}},
+	{"short names of modes", func(b *bench) []string {
+		var out []string
+		for _, name := range []string{"search", "web", "deep"} {
+			rec, err := b.Start(b.t.Context(), dossier.Request{Mode: name, Request: mode.Request{Question: "where?"}})
+			out = append(out, describe(err), rec.Mode)
+			b.until(rec.ID, run.Failed)
+			rec, err = b.Get(b.t.Context(), rec.ID)
+			out = append(out, describe(err), rec.Failure.Code, describe(b.Delete(b.t.Context(), rec.ID)))
+		}
+		return out
+	}},
+	{"the doctor", func(b *bench) []string {
+		var out []string
+		for _, offline := range []bool{true, false} {
+			found, err := b.Diagnose(b.t.Context(), offline)
+			out = append(out, fmt.Sprint("offline ", offline), describe(err))
+			for _, f := range found {
+				if f.What == "database" || f.What == "web search" {
+					out = append(out, fmt.Sprintf("%s %t %s (%s) %t %t", f.What, f.OK, f.Detail, f.Hint, f.Optional, f.Unset))
+				}
 			}
 		}
 		return out

@@ -53,7 +53,7 @@ type Library interface {
 	SearchCollection(ctx context.Context, name string, q kb.Query) (kb.Result, error)
 	DeleteCollection(ctx context.Context, name string) error
 	UseCollection(ctx context.Context, name string) (kb.Collection, error)
-	Diagnose(ctx context.Context) ([]dossier.Finding, error)
+	Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error)
 }
 
 // Engine is all that is served.

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dossier/cite"
 	"dossier/event"
@@ -145,11 +146,15 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	return w.write(ctx)
 }
 
-// said are the texts of a conversation.
+// said are the texts of a conversation that no address may carry. A short
+// question is none: it reads like the title of a page, and stands in addresses.
 func said(history []llm.Message) []string {
-	out := make([]string, len(history))
-	for i, m := range history {
-		out[i] = m.Content
+	const short = 200 // characters
+	var out []string
+	for _, m := range history {
+		if m.Role != llm.RoleUser || utf8.RuneCountInString(m.Content) > short {
+			out = append(out, m.Content)
+		}
 	}
 	return out
 }

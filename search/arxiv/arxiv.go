@@ -78,7 +78,7 @@ func (e *Engine) Search(ctx context.Context, q search.Query) ([]search.Hit, erro
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return nil, search.Broken(ctx, name, ctx.Err())
+		return nil, search.Broken(ctx, name, context.Cause(ctx))
 	case <-timer.C:
 	}
 	return e.matching(ctx, words, " OR ", q)

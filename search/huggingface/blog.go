@@ -52,7 +52,7 @@ func (e *BlogEngine) Search(ctx context.Context, q search.Query) ([]search.Hit, 
 			hits = append(hits, h)
 		}
 	}
-	hits = text.Rank(q.Text, within(hits, q))
+	hits = text.Rank(q.Text, text.Within(hits, q))
 	return hits[:min(len(hits), cmp.Or(q.Limit, defaultLimit))], nil
 }
 

@@ -109,7 +109,7 @@ func (e *PaperEngine) Search(ctx context.Context, q search.Query) ([]search.Hit,
 	for _, list := range found {
 		daily = append(daily, list...)
 	}
-	hits = within(append(hits, text.Rank(q.Text, daily)...), q)
+	hits = text.Within(append(hits, text.Rank(q.Text, daily)...), q)
 	hits = distinct(hits)
 	if len(hits) == 0 { // then the weeks that could not be looked at count
 		return nil, cmp.Or(faults...)
@@ -181,28 +181,6 @@ func weeks(since, until, now time.Time) []string {
 		out = append(out, fmt.Sprintf("%d-W%02d", year, week))
 	}
 	return out
-}
-
-// within leaves out what is known to be of another time.
-func within(hits []search.Hit, q search.Query) []search.Hit {
-	var in []search.Hit
-	for _, h := range hits {
-		if early, late := outside(h.Date, q); !early && !late {
-			in = append(in, h)
-		}
-	}
-	return in
-}
-
-// outside says whether a day is before or after the time of a query. A date that
-// is only a month or a year, or none, is not known to be.
-func outside(date string, q search.Query) (early, late bool) {
-	if len(date) != len(time.DateOnly) {
-		return false, false
-	}
-	early = !q.Since.IsZero() && date < q.Since.UTC().Format(time.DateOnly)
-	late = !q.Until.IsZero() && date > q.Until.UTC().Format(time.DateOnly)
-	return early, late
 }
 
 func distinct(hits []search.Hit) []search.Hit {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 	"unicode"
 
 	"dossier/search"
@@ -77,4 +78,20 @@ func substance(word string) float64 {
 		length++
 	}
 	return min(1, float64(length)/long)
+}
+
+// Within leaves out the hits that are known to be of another time than the
+// query's, for services that can't be told the time. A date that is only a month
+// or a year, or none, is not known to be.
+func Within(hits []search.Hit, q search.Query) []search.Hit {
+	const day = time.DateOnly
+	var in []search.Hit
+	for _, h := range hits {
+		early := !q.Since.IsZero() && h.Date < q.Since.UTC().Format(day)
+		late := !q.Until.IsZero() && h.Date > q.Until.UTC().Format(day)
+		if len(h.Date) != len(day) || !early && !late {
+			in = append(in, h)
+		}
+	}
+	return in
 }

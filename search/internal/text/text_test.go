@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -117,4 +118,26 @@ func TestRank(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestWithin(t *testing.T) {
+	first, last := time.Date(2024, 2, 1, 13, 0, 0, 0, time.UTC), time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		date string
+		q    search.Query
+		in   bool
+	}{
+		{"2024-02-01", search.Query{Since: first, Until: last}, true},
+		{"2024-02-29", search.Query{Since: first, Until: last}, true},
+		{"2024-01-31", search.Query{Since: first}, false},
+		{"2024-01-31", search.Query{Until: last}, true},
+		{"2024-03-01", search.Query{Until: last}, false},
+		{"2023", search.Query{Since: first}, true},
+		{"", search.Query{Since: first}, true},
+		{"1999-01-01", search.Query{}, true},
+	} {
+		if got := text.Within([]search.Hit{{Date: c.date}}, c.q); (len(got) == 1) != c.in {
+			t.Errorf("%s: %v", c.date, got)
+		}
+	}
 }
