@@ -52,7 +52,7 @@ func ask(question string) Request { return Request{Request: mode.Request{Questio
 // follow collects the events of a run to its end.
 func follow(t *testing.T, e *Engine, req Request) []event.Event {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var events []event.Event
 	for ev, err := range e.Run(ctx, req) {
