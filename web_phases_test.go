@@ -59,7 +59,7 @@ func TestWebPhasesComeInOrder(t *testing.T) {
 	const (
 		byModel = `^\(QP(s{1,3}f{1,3})+((nr|x)o?)+PFv+CEA\)$`
 		byRules = `^\(QP(s{1,3}f{1,3})+(nr|x)+PFC?EA\)$`
-		rounds  = `^plan (round-\d+/search-\d+/find )+round-1/rerank round-1/sift (round-\d+/(search-\d+/find|rerank|sift|followups) )*`
+		rounds  = `^plan (round-\d+/search-\d+/find )+(round-1/rerank )?round-1/sift (round-\d+/(search-\d+/find|rerank|sift|followups) )*`
 		written = `(read-\d+/(read|note) )+quote answer check/words (check/judge check/verdict )?(rewrite recheck/words (recheck/judge recheck/verdict )?)?report $`
 		quoted  = `(read-\d+/read )+quote answer report $`
 	)

@@ -115,16 +115,22 @@ func (e *Evidence) Missing() []string {
 // gathering is a Gather under way.
 type gathering struct {
 	Job
-	scope    *run.Scope
-	evidence *Evidence
-	planned  []Facet
-	noModel  bool            // when the plan was made there was none
-	asked    []string        // queries, in order
-	askedSet map[string]bool // in lower case
-	searched int             // queries that were put to the corpus
-	leads    map[string]Lead
-	found    [][]index.Ranking // by facet, in order of the queries
-	order    [][]string        // by facet: leads as they were ranked again
+	scope      *run.Scope
+	evidence   *Evidence
+	planned    []Facet
+	noModel    bool            // when the plan was made there was none
+	asked      []string        // queries, in order
+	askedSet   map[string]bool // in lower case
+	searched   int             // queries that were put to the corpus
+	rounds     int             // that were made
+	leads      map[string]Lead
+	found      [][]index.Ranking // by facet, in order of the queries
+	searches   [][]string        // by facet: the queries of found
+	firstAsked []int             // by facet: how many of them are of the first round
+	next       [][]string        // by facet: what rules would search for next
+	unsettled  []bool            // by facet: another round is worth it
+	meaning    bool              // order is by more than words
+	order      [][]string        // by facet: leads as they were ranked again
 }
 
 // Gather works on a question until there is evidence for all its parts or
@@ -138,7 +144,8 @@ func Gather(ctx context.Context, s *run.Scope, j Job) (*Evidence, error) {
 	if err := g.plan(ctx); err != nil {
 		return nil, err
 	}
-	g.found, g.order = make([][]index.Ranking, len(g.planned)), make([][]string, len(g.planned))
+	n := len(g.planned)
+	g.found, g.order, g.searches, g.next, g.unsettled = make([][]index.Ranking, n), make([][]string, n), make([][]string, n), make([][]string, n), make([]bool, n)
 	if err := g.search(ctx); err != nil {
 		return nil, err
 	}
@@ -201,13 +208,18 @@ func (g *gathering) search(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if g.rounds = n; n == 1 {
+			for f := range g.searches {
+				g.firstAsked = append(g.firstAsked, len(g.searches[f]))
+			}
+		}
 		if err := g.rerank(ctx, round, fresh); err != nil {
 			return err
 		}
 		if err := g.sift(ctx, round); err != nil {
 			return err
 		}
-		if g.evidence.CutShort() || n >= g.Tuning.Iterations || g.evidence.Covered() == len(g.planned) || n > 1 && fresh == 0 {
+		if g.evidence.CutShort() || n >= g.Tuning.Iterations || !slices.Contains(g.unsettled, true) || n > 1 && fresh == 0 {
 			break
 		}
 		if err := g.scope.Budget().Check(run.Searches); err != nil {
@@ -376,6 +388,7 @@ func (g *gathering) take(q *query) int {
 			ranking.Weight = ownWeight
 		}
 		g.found[f] = append(g.found[f], ranking)
+		g.searches[f] = append(g.searches[f], q.text)
 	}
 	return fresh
 }
@@ -414,39 +427,39 @@ const (
 	fuseK     = 60
 )
 
-// ranked returns what was found for a facet, the best first, copies of a text
-// left out.
-func (g *gathering) ranked(facet int) []Lead {
-	var out []Lead
-	seen := make(map[string]bool)
-	for _, l := range g.inOrder(facet) {
-		if key := strings.Join(strings.Fields(l.Text), " "); !seen[key] {
-			seen[key] = true
-			out = append(out, l)
-		}
-		if len(out) == g.Tuning.TopK {
-			break
-		}
-	}
-	return out
+// ranked returns the best of what was found for a facet.
+func (g *gathering) ranked(facet int) []Lead { return g.best(g.inOrder(facet), g.Tuning.TopK) }
+
+// readable returns what may be read for a facet: what is kept of a round, as
+// many times as there were rounds.
+func (g *gathering) readable(facet int) []Lead {
+	return g.best(g.inOrder(facet), g.rounds*g.Tuning.TopK)
 }
 
-// inOrder returns everything found for a facet: as it was ranked again, and
-// then the rest as the searches had it.
-func (g *gathering) inOrder(facet int) []Lead {
-	var out []Lead
-	seen := make(map[string]bool)
-	add := func(id string) {
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, g.leads[id])
-		}
-	}
-	for _, id := range g.order[facet] {
-		add(id)
-	}
+// inOrder names everything found for a facet: as it was ranked again, and then
+// the rest as the searches had it.
+func (g *gathering) inOrder(facet int) []string {
+	order := slices.Clone(g.order[facet])
 	for _, h := range index.Fuse(fuseK, g.found[facet]...) {
-		add(h.ID)
+		order = append(order, h.ID)
+	}
+	return order
+}
+
+// best returns the first of some leads, copies of a text left out.
+func (g *gathering) best(order []string, most int) []Lead {
+	var out []Lead
+	seen, texts := make(map[string]bool), make(map[string]bool)
+	for _, id := range order {
+		l := g.leads[id]
+		text := strings.Join(strings.Fields(l.Text), " ")
+		if !seen[id] && !texts[text] {
+			seen[id], texts[text] = true, true
+			out = append(out, l)
+		}
+		if len(out) == most {
+			break
+		}
 	}
 	return out
 }
@@ -458,35 +471,6 @@ func (g *gathering) passagesOf(leads []Lead) []extract.Passage {
 		out[i] = extract.Passage{ID: l.ID, Title: l.Title, Headings: l.Spot.Headings, Text: l.Text}
 	}
 	return out
-}
-
-// verdict is whether a facet is answered, as a step records it.
-type verdict struct {
-	Answered   bool    `json:"answered"`
-	Confidence float64 `json:"confidence"`
-}
-
-// sift decides which facets have an answer by now.
-func (g *gathering) sift(ctx context.Context, s *run.Scope) error {
-	verdicts, err := run.Step(ctx, s, "sift", func(ctx context.Context, _ *run.Scope) ([]verdict, error) {
-		weights, err := g.Corpus.Weights(ctx)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]verdict, len(g.planned))
-		for i, f := range g.planned {
-			chosen := extract.Select(f.Title, g.passagesOf(g.ranked(i)), weights, extract.Options{})
-			out[i] = verdict{chosen.Answered, chosen.Confidence}
-		}
-		return out, nil
-	})
-	if err != nil {
-		return g.forgive(err)
-	}
-	for i, v := range verdicts {
-		g.evidence.Facets[i].Answered, g.evidence.Facets[i].Confidence = v.Answered, v.Confidence
-	}
-	return nil
 }
 
 // forgive turns the failure of a step that the run can do without into trouble.

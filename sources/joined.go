@@ -3,7 +3,6 @@ package sources
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"dossier/index"
@@ -109,12 +108,6 @@ func (j joined) Read(ctx context.Context, lead Lead) (Document, error) {
 	return j[lead.Corpus-1].Read(ctx, lead)
 }
 
-// Weights implements Corpus: those of the largest part that has any.
-func (j joined) Weights(ctx context.Context) (Weights, error) {
-	for _, c := range slices.Backward(j) {
-		if w, err := c.Weights(ctx); err != nil || w != nil {
-			return w, err
-		}
-	}
-	return nil, nil
-}
+// Weights implements Corpus: those of the last part, which is the largest, and
+// none where that has none.
+func (j joined) Weights(ctx context.Context) (Weights, error) { return j[len(j)-1].Weights(ctx) }

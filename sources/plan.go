@@ -192,7 +192,7 @@ const foundShown = 8
 func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, error) {
 	in := followUpInput{Question: g.evidence.Question, Where: g.Where, Queries: g.Tuning.Queries, Asked: g.asked}
 	for i, f := range g.evidence.Facets {
-		if f.Answered {
+		if !g.unsettled[i] {
 			continue
 		}
 		in.Open = append(in.Open, openFacet{i + 1, f.Title})
@@ -205,7 +205,7 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 	in.rules = func() []FollowUp {
 		var out []FollowUp
 		for _, f := range in.Open {
-			for _, q := range extract.FollowUps(f.Title, g.passagesOf(g.ranked(f.Number-1))) {
+			for _, q := range g.next[f.Number-1] {
 				out = append(out, FollowUp{f.Number, q})
 			}
 		}

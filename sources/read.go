@@ -47,10 +47,12 @@ func (g *gathering) worthReading() []*reading {
 	seen := make(map[string]bool) // leads
 	var out []*reading
 	ranked := make([][]Lead, len(g.planned))
+	most := 0
 	for i := range ranked {
-		ranked[i] = g.ranked(i)
+		ranked[i] = g.readable(i)
+		most = max(most, len(ranked[i]))
 	}
-	for place := range g.Tuning.TopK {
+	for place := range most {
 		for _, leads := range ranked {
 			if place >= len(leads) || seen[leads[place].ID] {
 				continue
@@ -369,7 +371,10 @@ func (g *gathering) quote(ctx context.Context) error {
 		}
 		out := make([]chosen, len(e.Facets))
 		for i, f := range e.Facets {
-			out[i] = e.choose(f, weights)
+			out[i] = e.choose(f.Title, f.Passages, weights, extract.Options{})
+			if out[i].Answered {
+				out[i].Quotes = append(out[i].Quotes, g.ledOn(i, byID, weights, out[i].Quotes)...)
+			}
 		}
 		return out, nil
 	})
@@ -383,12 +388,20 @@ func (g *gathering) quote(ctx context.Context) error {
 	return nil
 }
 
-// passagesFor returns the passages of a facet that were read, the best first:
-// those that its searches found, or, where only reading told the passages, those
-// of the documents that they found which say most about it.
+// passagesFor returns the passages of a facet that were read, the best first. Of
+// leads that are passages themselves no more are looked at than are kept.
 func (g *gathering) passagesFor(facet int, byID map[string]int) []int {
+	leads := g.readable(facet)
+	leads = append(first(leads, g.Tuning.TopK), slices.DeleteFunc(leads[min(g.Tuning.TopK, len(leads)):], func(l Lead) bool { return l.Spot.End > 0 })...)
+	return g.passagesAmong(leads, g.planned[facet].Title, byID)
+}
+
+// passagesAmong returns the passages of leads that were read, the best first:
+// those that a search found, or, where only reading told the passages, those of
+// the documents which say most about the question.
+func (g *gathering) passagesAmong(leads []Lead, question string, byID map[string]int) []int {
 	var out, within []int
-	for _, l := range g.ranked(facet) {
+	for _, l := range leads {
 		if i, ok := byID[l.ID]; ok {
 			out = append(out, i)
 			continue
@@ -403,7 +416,7 @@ func (g *gathering) passagesFor(facet int, byID map[string]int) []int {
 	for i, n := range within {
 		texts[i] = g.evidence.Passages[n].Text
 	}
-	for _, i := range byWords(g.planned[facet].Title, texts) {
+	for _, i := range byWords(question, texts) {
 		if len(out) == passagesKept {
 			break
 		}
@@ -416,17 +429,17 @@ func (g *gathering) passagesFor(facet int, byID map[string]int) []int {
 // pages are long.
 const passagesKept = 24
 
-// choose selects the sentences for a facet.
-func (e *Evidence) choose(f FacetEvidence, weights Weights) chosen {
-	passages := make([]extract.Passage, len(f.Passages))
-	for i, n := range f.Passages {
+// choose selects sentences of passages for a question.
+func (e *Evidence) choose(question string, places []int, weights Weights, o extract.Options) chosen {
+	passages := make([]extract.Passage, len(places))
+	for i, n := range places {
 		p := e.Passages[n]
 		passages[i] = extract.Passage{ID: p.ID, Title: p.Title, Headings: p.HeadingPath, Text: p.Text}
 	}
-	s := extract.Select(f.Title, passages, weights, extract.Options{})
+	s := extract.Select(question, passages, weights, o)
 	out := chosen{verdict: verdict{s.Answered, s.Confidence}}
 	for _, q := range s.Sentences {
-		p := e.Passages[f.Passages[q.Passage]]
+		p := e.Passages[places[q.Passage]]
 		at := p.Passage
 		at.Start, at.End, at.Line = p.Start+q.Start, p.Start+q.End, 0
 		if src, ok := e.Ledger.Source(p.Source); ok {
@@ -435,6 +448,51 @@ func (e *Evidence) choose(f FacetEvidence, weights Weights) chosen {
 			}
 		}
 		out.Quotes = append(out.Quotes, at)
+	}
+	return out
+}
+
+const (
+	ledOnPages     = 3 // best leads of a facet among which one counts that only a follow-up found
+	ledOnSentences = 2 // of one follow-up
+	ledOnQuotes    = 4 // of all
+)
+
+// ledOn are sentences for a facet whose answer is two steps away: what was found
+// names something, a follow-up asked about that, and what it found is among the
+// best. Its sentences share few words with the facet and are chosen for the
+// follow-up instead.
+func (g *gathering) ledOn(facet int, byID map[string]int, weights Weights, have []cite.Passage) []cite.Passage {
+	best := make(map[string]bool)
+	for _, l := range first(g.ranked(facet), ledOnPages) {
+		best[l.ID] = true
+	}
+	for i := range g.firstAsked[facet] {
+		for _, h := range g.found[facet][i].Hits {
+			delete(best, h.ID)
+		}
+	}
+	var out []cite.Passage
+	for i, query := range g.searches[facet] {
+		if i < g.firstAsked[facet] {
+			continue
+		}
+		var leads []Lead
+		for _, h := range g.found[facet][i].Hits {
+			if best[h.ID] {
+				leads = append(leads, g.leads[h.ID])
+			}
+		}
+		got := g.evidence.choose(query, g.passagesAmong(leads, query, byID), weights, extract.Options{Sentences: ledOnSentences})
+		if !got.Answered {
+			continue
+		}
+		for _, q := range got.Quotes {
+			same := func(p cite.Passage) bool { return p.Source == q.Source && p.Start < q.End && q.Start < p.End }
+			if len(out) < ledOnQuotes && !slices.ContainsFunc(have, same) && !slices.ContainsFunc(out, same) {
+				out = append(out, q)
+			}
+		}
 	}
 	return out
 }

@@ -39,6 +39,10 @@ func (g *gathering) rerank(ctx context.Context, s *run.Scope, fresh int) error {
 	if !needed {
 		return nil
 	}
+	g.meaning = g.Tuning.Rerank == ByModel && !g.noModel || g.Rerankers[g.Tuning.Rerank] != nil
+	if !g.meaning {
+		return nil // the trail of names ranks by words, and sees all that was found
+	}
 	orders, err := g.reranked(ctx, s, candidates)
 	if err != nil {
 		return err

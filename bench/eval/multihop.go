@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"dossier/extract"
 	"dossier/index"
 )
 
-// runMultiHop measures in how many questions one search finds all passages
-// that the answer needs.
+// runMultiHop measures in how many questions all passages are found that the
+// answer needs, by one search and by several that lead from one to the next.
 func runMultiHop(ctx context.Context, e *Env) error {
 	type asked struct {
 		ID         string    `json:"_id"`
@@ -65,5 +66,44 @@ func runMultiHop(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
-	return e.allFound(ctx, fmt.Sprintf("all@%d.oneshot", k), k, topics, c.rank)
+	if err := e.allFound(ctx, fmt.Sprintf("all@%d.oneshot", k), k, topics, c.rank); err != nil {
+		return err
+	}
+	return e.allFound(ctx, fmt.Sprintf("all@%d.iterative", k), k, topics, c.iterate)
+}
+
+const (
+	iterations = 6 // rounds of searching, as in deep_search
+	perQuery   = 8 // passages of a query
+)
+
+// iterate searches in rounds without a model, as sources.Gather does: what was
+// found is read for names that lead on, until nothing is left to ask.
+func (c *collection) iterate(t topic) (ranking, error) {
+	var found []extract.Found
+	var trail *extract.Trail
+	queries := []string{t.Text}
+	for range iterations {
+		for _, q := range queries {
+			hits, err := c.search(q, perQuery)
+			if err != nil {
+				return nil, err
+			}
+			f := extract.Found{Query: q}
+			for _, h := range hits {
+				d := c.docs[h.ID]
+				f.Passages = append(f.Passages, extract.Passage{ID: d.ID, Title: d.Title, Text: d.Text})
+			}
+			found = append(found, f)
+		}
+		trail = extract.Follow(t.Text, found, c.ix)
+		if queries = trail.Queries(); len(queries) == 0 {
+			break
+		}
+	}
+	var out ranking
+	for i, p := range trail.Order() {
+		out = append(out, index.Hit{ID: p.ID, Score: 1 / float64(i+1)})
+	}
+	return out, nil
 }

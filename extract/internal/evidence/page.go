@@ -116,7 +116,7 @@ func (q *Question) words(text string) []word {
 		if !known {
 			w = word{name: t.Term, number: t.Number, term: -1}
 			if !t.Function {
-				w.term, w.how = q.match(t.Term, t.Number, t.Pair)
+				w.term, w.how = q.Match(t.Term, t.Number, t.Pair)
 			}
 			seen[t.Term] = w
 		}
@@ -132,8 +132,12 @@ func (q *Question) mark(terms []float64, words []word) {
 			terms[w.term] = max(terms[w.term], w.how)
 		}
 	}
-	// A pair whose two characters both belong to pairs that are there stands
-	// for no word of its own.
+	q.Complete(terms)
+}
+
+// Complete marks pairs of characters that stand for no word of their own: both
+// of their characters belong to pairs that are there.
+func (q *Question) Complete(terms []float64) {
 	for t := 1; t+1 < len(terms); t++ {
 		if terms[t] == 0 && q.Terms[t].linked && q.Terms[t+1].linked && terms[t-1] == 1 && terms[t+1] == 1 {
 			terms[t] = between

@@ -125,9 +125,9 @@ func key(question string, t index.Token) bool {
 	return unicode.IsUpper(r) && before != "" && !strings.ContainsAny(before[len(before)-1:], ".?!")
 }
 
-// match returns how surely a word of a passage is a term of the question: 1
+// Match returns how surely a word of a passage is a term of the question: 1
 // for the same stem, less for words that begin alike and for parts of compounds, 0 for none.
-func (q *Question) match(name string, number, pair bool) (term int, how float64) {
+func (q *Question) Match(name string, number, pair bool) (term int, how float64) {
 	if at, ok := q.place[name]; ok {
 		return at, 1
 	}
