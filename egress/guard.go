@@ -94,7 +94,7 @@ func Guarded(conf GuardConfig) *Client {
 		DialContext:            c.dial,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    10 * time.Second,
-		ResponseHeaderTimeout:  20 * time.Second,
+		ResponseHeaderTimeout:  c.conf.Timeout,
 		MaxResponseHeaderBytes: c.conf.MaxHeader,
 		MaxIdleConns:           64,
 		MaxIdleConnsPerHost:    c.conf.PerHost,

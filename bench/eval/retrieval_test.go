@@ -43,6 +43,7 @@ func TestRetrievalFigures(t *testing.T) {
 {"question":"lift","gold_titles":["Wings","Heat"]}`)
 	code, stdout, stderr := eval(t, t.TempDir(), "-dir", dir, "-runs", runs)
 	const want = `qa_2wiki_en all@8.oneshot 0.5000 n=2
+qa_2wiki_en all@8.iterative 0.5000 n=2
 retrieval_cranfield_en ndcg@10 1.0000 n=1
 retrieval_cranfield_en recall@10 1.0000 n=1
 retrieval_cranfield_en mrr@10 1.0000 n=1
