@@ -69,6 +69,7 @@ func TestSanitize(t *testing.T) {
 		{"Read more at https://evil.example/a_(b)?q=1.", "Read more at."},
 		{"Read <https://evil.example> and www.evil.example/x, please.", "Read  and, please."},
 		{"Go to evil.com/path?x=1 or Node.js/Deno.", "Go to  or Node.js/Deno."},
+		{"Go to //127.0.0.1:8080/x or 10.1.2.3/path?x=1 or localhost:80/, not to 10.1.0.0/16 at 127.0.0.1.", "Go to  or  or, not to 10.1.0.0/16 at 127.0.0.1."},
 		{"Mail mailto:a@evil.example now", "Mail  now"},
 		{"[a]: https://evil.example\nText [a].", "Text [a]."},
 		{"<a href=\"https://evil.example\">click</a> it <img src=x onerror=y>", "click it "},

@@ -10,6 +10,17 @@ import (
 const domains = `(?:com|org|net|info|biz|io|ai|co|me|app|dev|xyz|top|site|online|shop|club|live|link|page|gov|edu|mil|int|` +
 	`ru|su|рф|by|ua|kz|cn|hk|tw|jp|kr|in|id|uk|us|eu|de|fr|es|it|nl|pl|cz|se|no|fi|dk|ch|at|be|pt|gr|tr|il|ir|br|mx|ar|au|nz|ca|za|tk|ml|ga|cf|gq|cc|tv|ws|to|ly|gl|sh|gg)`
 
+// machine is a host by its number, and this machine. With a path it is an
+// address; 10.0.0.0/8 is a network.
+const machine = `(?:\d{1,3}(?:\.\d{1,3}){3}|localhost\b)`
+
+// What an address without a scheme goes on with: after what can be nothing
+// else, and after what is only likely one.
+const (
+	rest   = `[^\s<>"'“”«»()（）、。，；\[\]]`
+	likely = `[^\s<>"'“”«»「」()（）、。，；\[\]]`
+)
+
 var (
 	htmlComment = pattern(`(?s)<!--.*?(?:-->|$)`)
 	htmlHidden  = pattern(`(?is)<(?:script|style|iframe|object|svg)\b.*?(?:</(?:script|style|iframe|object|svg)\s*>|$)`)
@@ -19,7 +30,8 @@ var (
 	image       = pattern(`!\[[^\]\n]*\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\]\n]*\])?`)
 	inlineLink  = pattern(`\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\((?:[^()\n]|\([^()\n]*\))*\)`)
 	schemed     = pattern(`(?i)(?:\b[a-z][a-z0-9+.-]{1,20}://|\b(?:mailto|javascript|data|vbscript|tel|blob):(?:[^\s\d]|\d))[^\s<>"'“”«»「」『』【】()（）、。，；\[\]]*(?:\([^\s()]*\)[^\s<>"'()（）、。，；\[\]]*)*`)
-	hosted      = pattern(`(?i)(?://(?:[\p{L}0-9-]+\.)+\p{L}{2,}[^\s<>"'“”«»()（）、。，；\[\]]*|\bwww\.[^\s<>"'“”«»()（）、。，；\[\]]+|(?:[\p{L}0-9-]+\.)+` + domains + `(?::\d+)?/[^\s<>"'“”«»「」()（）、。，；\[\]]*)`)
+	hosted      = pattern(`(?i)(?://(?:(?:[\p{L}0-9-]+\.)+\p{L}{2,}|` + machine + `|\[[0-9a-f:.]+\])` + rest + `*|\bwww\.` + rest + `+|` +
+		`(?:[\p{L}0-9-]+\.)+` + domains + `(?::\d+)?/` + likely + `*|\b` + machine + `(?::\d+/|/[^\s<>"'“”«»「」()（）、。，；\[\]/]*[\p{L}?=%])` + likely + `*)`)
 	emptied     = pattern(`[ \t]?(?:\([ \t,;:]*\)|（[ ，；：]*）|<[ \t]*>)`)
 	spaceBefore = pattern(`[ \t]+([.,;:!?。，；：！？])`)
 )
