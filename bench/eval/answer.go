@@ -186,8 +186,14 @@ func (e *Env) solve(l *library, answer answerer, p puzzle, part string, keep fun
 	if err != nil {
 		return outcome{}, fmt.Errorf("question %s: %w", p.ID, err)
 	}
-	quoted := l.quoted(r.Quotes)
-	t := outcome{n: 1, sentences: len(r.Quotes), quotes: len(r.Quotes), exact: l.exact(r.Quotes)}
+	t, err := e.judge(p, part, r, quoted(r.Quotes, func(doc string) string { return l.texts[doc].Text }))
+	t.exact = l.exact(r.Quotes)
+	return t, err
+}
+
+// judge compares what was quoted with the right answer, and records both.
+func (e *Env) judge(p puzzle, part string, r answered, quoted []string) (outcome, error) {
+	t := outcome{n: 1, sentences: len(r.Quotes), quotes: len(r.Quotes)}
 	for _, q := range quoted {
 		t.words += lang.Words(q)
 	}
@@ -219,14 +225,14 @@ func (e *Env) solve(l *library, answer answerer, p puzzle, part string, keep fun
 
 // quoted returns the texts of quotations; those between which nothing is left
 // out are read as one.
-func (l *library) quoted(quotes []quotation) []string {
+func quoted(quotes []quotation, textOf func(doc string) string) []string {
 	quotes = slices.Clone(quotes)
 	slices.SortStableFunc(quotes, func(a, b quotation) int {
 		return cmp.Or(strings.Compare(a.Doc, b.Doc), cmp.Compare(a.Start, b.Start))
 	})
 	var out []string
 	for i, q := range quotes {
-		text := l.texts[q.Doc].Text
+		text := textOf(q.Doc)
 		if i > 0 {
 			if last := quotes[i-1]; last.Doc == q.Doc && last.End <= q.Start && strings.TrimSpace(text[last.End:q.Start]) == "" {
 				out[len(out)-1] += text[last.End:q.End]

@@ -144,37 +144,23 @@ func runRuRAGAnswers(ctx context.Context, e *Env) error {
 
 // runRGB answers from what was found for each question: with the documents
 // that have the answer (.positive), and with the others only. The statistics
-// of words are those of all documents together.
+// of words are those of all documents together. Then it does so over the web.
 func runRGB(ctx context.Context, e *Env) error {
-	files, err := e.Files("*.jsonl.gz")
+	questions, err := readRGB(e)
 	if err != nil {
 		return err
-	}
-	type asked struct {
-		ID       int    `json:"id"`
-		Query    string `json:"query"`
-		Answer   any    `json:"answer"`
-		Positive texts  `json:"positive"`
-		Negative texts  `json:"negative"`
 	}
 	var docs []index.Doc
 	var puzzles []puzzle
 	owner, positive := map[string]int{}, map[string]bool{}
-	for _, file := range files {
-		questions, err := readLines[asked](e, file)
-		if err != nil {
-			return err
-		}
-		for _, q := range questions {
-			id := fmt.Sprintf("%s-%d", file, q.ID)
-			n := len(puzzles)
-			puzzles = append(puzzles, puzzle{ID: id, Text: q.Query, Group: q.Query, Parts: partsOf(q.Answer)})
-			for i, group := range []texts{q.Positive, q.Negative} {
-				for j, text := range group {
-					d := index.Doc{ID: fmt.Sprintf("%s-%d-%03d", id, i, j), Text: text}
-					owner[d.ID], positive[d.ID] = n, i == 0
-					docs = append(docs, d)
-				}
+	for n, q := range questions {
+		p := q.puzzle()
+		puzzles = append(puzzles, p)
+		for i, group := range []texts{q.Positive, q.Negative} {
+			for j, text := range group {
+				d := index.Doc{ID: fmt.Sprintf("%s-%d-%03d", p.ID, i, j), Text: text}
+				owner[d.ID], positive[d.ID] = n, i == 0
+				docs = append(docs, d)
 			}
 		}
 	}
@@ -201,7 +187,7 @@ func runRGB(ctx context.Context, e *Env) error {
 	e.reportRefusals("", without)
 	e.reportRefusals(".positive", with)
 	e.Ratio("answer-in-citation.positive", with.inside, with.n)
-	return nil
+	return runRGBWeb(ctx, e, questions)
 }
 
 // texts is a list of texts, or of lists of them.

@@ -23,20 +23,71 @@ import (
 	"dossier/sources"
 )
 
-// pipeline is the product without a model: documents in a folder, mirrored
-// into a collection, and the mode web_search over it.
-type pipeline struct {
-	store      *memory.Store
-	mode       *websearch.Mode
-	collection string
-	runs       atomic.Int64
-	close      func()
+// product is the mode web_search without a model.
+type product struct {
+	store *memory.Store
+	runs  atomic.Int64
 }
 
 // defaults are the settings of web_search as they are without configuration.
 var defaults = websearch.Settings{
 	Tuning:   sources.Tuning{Queries: 3, Iterations: 2, MaxResults: 8, TopK: 6, ReadTop: 4},
 	MinWords: 400, MaxWords: 600, ContextTokens: 12000,
+}
+
+// ask puts a question to a place among the holdings.
+func (p *product) ask(ctx context.Context, holdings websearch.Holdings, in sources.Place, question string) (*report.Report, error) {
+	settings, err := json.Marshal(defaults)
+	if err != nil {
+		return nil, err
+	}
+	nobody := func(context.Context, string, string, int) ([]event.Message, error) { return nil, nil }
+	m := websearch.New("web_search", websearch.Parts{Models: &llm.Models{}, Holdings: holdings, Blobs: p.store, History: nobody}, defaults)
+	var got mode.Answer
+	x := kernel.NewExecutor(kernel.ExecutorConfig{
+		Journal: p.store, Owner: "eval", Publish: func(event.Event) {},
+		Program: func(kernel.Record) (kernel.Func, kernel.Limits, error) {
+			return func(ctx context.Context, s *kernel.Scope) (err error) {
+				got, err = m.Run(ctx, s, mode.Request{Question: question, Settings: settings, In: in})
+				return err
+			}, kernel.Limits{}, nil
+		},
+	})
+	defer x.Close()
+	id := fmt.Sprint("q", p.runs.Add(1))
+	if err := p.store.Create(ctx, kernel.Record{ID: id, Session: id, Mode: "web_search", Status: kernel.Queued, Created: time.Now()}, nil, nil); err != nil {
+		return nil, err
+	}
+	status, err := x.Execute(ctx, id)
+	if err != nil || status != kernel.Done {
+		rec, _ := p.store.Run(ctx, id)
+		return nil, fmt.Errorf("the run ended as %s: %w %+v", status, err, rec.Failure)
+	}
+	return got.Report, p.store.Delete(ctx, id)
+}
+
+// quotes are the sentences of a report, and whether it says that nothing
+// answers the question. Documents go by the name that nameOf gives them.
+func quotes(r *report.Report, nameOf func(*report.Source) string) answered {
+	out := answered{Refused: r.Outcome == report.Nothing}
+	all := r.Nearest
+	for _, s := range r.Sections {
+		all = append(all, s.Quotes...)
+	}
+	for _, q := range all {
+		out.Quotes = append(out.Quotes, quotation{nameOf(r.Source(q.Passage.Source)), q.Passage.Start, q.Passage.End})
+	}
+	return out
+}
+
+// pipeline is the product over documents in a folder, mirrored into a
+// collection.
+type pipeline struct {
+	product
+
+	holdings   *sources.Holdings
+	collection string
+	close      func()
 }
 
 // assemble writes documents to a folder and has them read.
@@ -46,7 +97,7 @@ func assemble(ctx context.Context, docs []index.Doc) (*pipeline, error) {
 		return nil, err
 	}
 	files := reader.New(reader.Config{})
-	p := &pipeline{store: memory.New(memory.Options{}), close: func() {
+	p := &pipeline{product: product{store: memory.New(memory.Options{})}, close: func() {
 		files.Close()
 		_ = os.RemoveAll(dir)
 	}}
@@ -63,51 +114,15 @@ func assemble(ctx context.Context, docs []index.Doc) (*pipeline, error) {
 	if _, err := library.Sync(ctx, c.ID, kb.SyncOptions{}); err != nil {
 		return nil, err
 	}
-	p.collection = c.ID
-	nobody := func(context.Context, string, string, int) ([]event.Message, error) { return nil, nil }
-	p.mode = websearch.New("web_search", websearch.Parts{
-		Models: &llm.Models{}, Holdings: &sources.Holdings{Documents: &sources.Local{Library: library}}, Blobs: p.store, History: nobody,
-	}, defaults)
+	p.collection, p.holdings = c.ID, &sources.Holdings{Documents: &sources.Local{Library: library}}
 	return p, nil
 }
 
 // answer asks the collection and returns the quotes of the report.
 func (p *pipeline) answer(ctx context.Context, question string) (answered, error) {
-	settings, err := json.Marshal(defaults)
+	r, err := p.ask(ctx, p.holdings, sources.Place{Collection: p.collection}, question)
 	if err != nil {
 		return answered{}, err
 	}
-	var got mode.Answer
-	x := kernel.NewExecutor(kernel.ExecutorConfig{
-		Journal: p.store, Owner: "eval", Publish: func(event.Event) {},
-		Program: func(kernel.Record) (kernel.Func, kernel.Limits, error) {
-			return func(ctx context.Context, s *kernel.Scope) (err error) {
-				got, err = p.mode.Run(ctx, s, mode.Request{Question: question, Settings: settings, In: sources.Place{Collection: p.collection}})
-				return err
-			}, kernel.Limits{}, nil
-		},
-	})
-	defer x.Close()
-	id := fmt.Sprint("q", p.runs.Add(1))
-	if err := p.store.Create(ctx, kernel.Record{ID: id, Session: id, Mode: "web_search", Status: kernel.Queued, Created: time.Now()}, nil, nil); err != nil {
-		return answered{}, err
-	}
-	status, err := x.Execute(ctx, id)
-	if err != nil || status != kernel.Done {
-		rec, _ := p.store.Run(ctx, id)
-		return answered{}, fmt.Errorf("the run ended as %s: %w %+v", status, err, rec.Failure)
-	}
-	if err := p.store.Delete(ctx, id); err != nil {
-		return answered{}, err
-	}
-	r := answered{Refused: got.Report.Outcome == report.Nothing}
-	quotes := got.Report.Nearest
-	for _, s := range got.Report.Sections {
-		quotes = append(quotes, s.Quotes...)
-	}
-	for _, q := range quotes {
-		doc := strings.TrimSuffix(filepath.Base(got.Report.Source(q.Passage.Source).URI), ".txt")
-		r.Quotes = append(r.Quotes, quotation{doc, q.Passage.Start, q.Passage.End})
-	}
-	return r, nil
+	return quotes(r, func(s *report.Source) string { return strings.TrimSuffix(filepath.Base(s.URI), ".txt") }), nil
 }

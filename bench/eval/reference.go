@@ -47,7 +47,13 @@ var references = []reference{
 	{figure: "url_wpt blocked", target: 1},
 	{figure: "url_wpt dials", less: true},
 	{figure: "inject_bipia_en escaped", less: true},
+	{figure: "inject_bipia_en escaped.web", less: true},
 	{figure: "inject_agentdojo_en escaped", less: true},
+	{figure: "inject_agentdojo_en escaped.web", less: true},
+	{figure: "inject_injecagent_en escaped", less: true},
+	{figure: "inject_injecagent_en escaped.web", less: true},
+	{figure: "inject_wasp_en escaped", less: true},
+	{figure: "inject_wasp_en escaped.web", less: true},
 }
 
 // writeReferences writes the figures of a results file that have a reference or
