@@ -241,6 +241,10 @@ func (t *test) searchInPeace(ctx context.Context, mode string) (*searched, int, 
 	return calm, o.count(), nil
 }
 
+// repetitions are how many calls of the undisturbed run may have been made
+// twice, because a busy machine answered one too late.
+const repetitions = 2
+
 // searchKilledAt kills a child at its n-th call and has another go on.
 func (t *test) searchKilledAt(ctx context.Context, mode string, n int, calm *searched) (again []string, other string, err error) {
 	o, err := newOutside(n)
@@ -268,7 +272,11 @@ func (t *test) searchKilledAt(ctx context.Context, mode string, n int, calm *sea
 	case <-o.there:
 	case <-ended:
 		close(o.gone)
-		return nil, "", errors.Join(errors.New("the child ended before it could be killed"), cmd.Wait())
+		err := cmd.Wait()
+		if err == nil && o.count() >= n-repetitions {
+			return nil, "", nil // the undisturbed run had to repeat a call
+		}
+		return nil, "", errors.Join(errors.New("the child ended before it could be killed"), err)
 	}
 	if err := kill(cmd); err != nil {
 		return nil, "", err
