@@ -63,8 +63,9 @@ type Lock struct {
 // A client that asks for the owner holds the lock for a moment; Own tries
 // again rather than take it for an owner.
 const (
-	tries    = 5
-	tryAgain = 10 * time.Millisecond
+	tries           = 5
+	triesAfterDeath = 300
+	tryAgain        = 10 * time.Millisecond
 )
 
 // Own makes this process the owner of a directory that Make has made. It fails
@@ -82,8 +83,9 @@ func Own(dir, version string) (*Lock, error) {
 		if free {
 			break
 		}
-		if try == tries {
-			info := readInfo(f)
+		// A process that was killed while it started another leaves the lock to
+		// that one, until it has become another program.
+		if info := readInfo(f); try >= tries && (try >= triesAfterDeath || alive(info.PID)) {
 			_ = f.Close() // it was only read
 			return nil, &OwnedError{Dir: dir, Info: info}
 		}

@@ -31,3 +31,6 @@ func lock(f *os.File, mode lockMode) (free bool, err error) {
 		}
 	}
 }
+
+// alive says whether a process is there.
+func alive(pid int) bool { return pid <= 0 || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
