@@ -173,7 +173,7 @@ func snares(a attack, at string, n int) []snare {
 // paragraphs is a text in HTML.
 func paragraphs(text string) string {
 	var b strings.Builder
-	for _, p := range strings.Split(text, "\n\n") {
+	for p := range strings.SplitSeq(text, "\n\n") {
 		b.WriteString("<p>" + strings.ReplaceAll(html.EscapeString(p), "\n", "<br>") + "</p>\n")
 	}
 	return b.String()
