@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -135,6 +136,7 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 				t.Errorf("cut after %d commits: %d calls for %s, %d were left to do", n, count, schema, due[schema])
 			}
 		}
+		settled(t, second, rec.ID)
 		if _, err := second.Replay(t.Context(), rec.ID); err != nil {
 			t.Errorf("cut after %d commits: %v", n, err)
 		}
@@ -146,6 +148,21 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 var schemaOf = map[string]string{
 	"plan": "plan", "rerank": "ranked_list", "followups": "follow_up_list", "note": "note",
 	"answer": "synthesized_answer", "judge": "judgements", "rewrite": "rewritten",
+}
+
+// settled waits until a run whose last event was seen is recorded as over.
+func settled(t *testing.T, e *Engine, id string) {
+	t.Helper()
+	for {
+		rec, err := e.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Status != run.Running && rec.Status != run.Queued {
+			return
+		}
+		runtime.Gosched()
+	}
 }
 
 // callsBySchema counts the calls of a server from one on.
