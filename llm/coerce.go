@@ -162,11 +162,22 @@ func coerceObject(m map[string]any, s *jsonschema.Schema) any {
 	}
 	for k, v := range m {
 		name := findKey(s, k)
+		if name == "" && s.AdditionalProperties == nil {
+			out[k] = v // the schema of somebody who allows more than is said
+		}
 		if name == "" || name == k {
 			continue
 		}
 		if _, taken := out[name]; !taken {
 			out[name] = coerceTo(v, s.Properties[name])
+		}
+	}
+	for name, p := range s.Properties {
+		if v, said := out[name]; p.Default == nil || said && v != nil {
+			continue
+		}
+		if v, err := decodeNumbers(p.Default); err == nil {
+			out[name] = v
 		}
 	}
 	return out

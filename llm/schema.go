@@ -15,12 +15,15 @@ import (
 	validation "github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"dossier/llm/jsonrepair"
 )
 
 // Schema is the JSON schema of a Go struct type. Field descriptions come from
 // the tag `jsonschema:"…"`, bounds from `min:"1"` and `max:"10"` (of a number's
-// value, a list's length or a text's length), choices from `enum:"a,b,c"`.
-// Fields with omitempty or omitzero are optional.
+// value, a list's length or a text's length), choices from `enum:"a,b,c"`, and
+// what stands in for a field that is not there from `default:"5"`, as JSON or
+// as text. Fields with omitempty or omitzero are optional.
 type Schema struct {
 	// Name of the type in lower case with underscores.
 	Name string
@@ -75,6 +78,43 @@ func buildSchema(t reflect.Type) (*Schema, error) {
 		return nil, fmt.Errorf("schema of %s: %w", t, err)
 	}
 	return s, nil
+}
+
+// ParseSchema reads a schema that somebody else wrote. What is sent is that
+// schema as it is.
+func ParseSchema(name string, raw json.RawMessage) (*Schema, error) {
+	root := &jsonschema.Schema{}
+	if err := json.Unmarshal(raw, root); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
+	}
+	doc, err := validation.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
+	}
+	s := &Schema{Name: name, Strict: raw, root: root}
+	if s.validator, err = compileDocument(doc); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// Read makes valid JSON of what a model wrote for the schema: it is repaired,
+// coerced where that is safe, given its defaults and validated. The error says
+// what is wrong in words for a model.
+func (s *Schema) Read(text string) (json.RawMessage, error) {
+	raw, err := jsonrepair.Object(text)
+	if err != nil {
+		return nil, err
+	}
+	value, err := decodeNumbers(raw)
+	if err != nil {
+		return nil, err
+	}
+	value = s.coerce(value)
+	if err := s.Validate(value); err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
 }
 
 func schemaName(t reflect.Type) string {
@@ -137,6 +177,10 @@ func allowNull(s *jsonschema.Schema) {
 	subschemas(s, allowNull)
 	for name, p := range s.Properties {
 		types := schemaTypes(p)
+		if p.Default != nil {
+			s.Required = slices.DeleteFunc(s.Required, func(r string) bool { return r == name })
+			continue
+		}
 		if !slices.Contains(s.Required, name) && len(types) > 0 && !slices.Contains(types, "null") {
 			setTypes(p, append(slices.Clone(types), "null"))
 			if p.Enum != nil {
@@ -205,6 +249,12 @@ func applyFieldTags(f reflect.StructField, p *jsonschema.Schema) error {
 			target.Enum = append(target.Enum, v)
 		}
 	}
+	if tag, ok := f.Tag.Lookup("default"); ok {
+		p.Default = json.RawMessage(tag)
+		if !json.Valid(p.Default) {
+			p.Default = AppendString(nil, tag)
+		}
+	}
 	for _, bound := range []string{"min", "max"} {
 		tag, ok := f.Tag.Lookup(bound)
 		if !ok {
@@ -244,6 +294,10 @@ func compileSchema(s *jsonschema.Schema) (*validation.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	return compileDocument(doc)
+}
+
+func compileDocument(doc any) (*validation.Schema, error) {
 	c := validation.NewCompiler()
 	if err := c.AddResource("mem:schema", doc); err != nil {
 		return nil, err
