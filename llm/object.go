@@ -73,11 +73,7 @@ func Object[T any](ctx context.Context, m Model, req *Request, opts ObjectOption
 	if err != nil {
 		return out, ObjectInfo{}, err
 	}
-	if d, ok := m.(objectDefaults); ok {
-		m, req, opts = d.forObject(req, opts)
-	}
-	a := asker{model: m, schema: schema, opts: opts, temperature: req.Temperature, maxTokens: req.MaxTokens}
-	err = a.ask(ctx, req, func(text []byte) error {
+	info, err := ObjectAs(ctx, m, req, schema, func(text json.RawMessage) error {
 		var fresh T
 		if err := json.Unmarshal(text, &fresh); err != nil {
 			return err
@@ -89,8 +85,19 @@ func Object[T any](ctx context.Context, m Model, req *Request, opts ObjectOption
 		}
 		out = fresh
 		return nil
-	})
-	return out, a.info, err
+	}, opts)
+	return out, info, err
+}
+
+// ObjectAs is Object for a schema that is made at run time. An object that fits
+// it goes to accept, whose error tells the model what is wrong with it.
+func ObjectAs(ctx context.Context, m Model, req *Request, schema *Schema, accept func(json.RawMessage) error, opts ObjectOptions) (ObjectInfo, error) {
+	if d, ok := m.(objectDefaults); ok {
+		m, req, opts = d.forObject(req, opts)
+	}
+	a := asker{model: m, schema: schema, opts: opts, temperature: req.Temperature, maxTokens: req.MaxTokens}
+	err := a.ask(ctx, req, accept)
+	return a.info, err
 }
 
 // objectDefaults is a Model that has settings for Object, as a Client does.
@@ -117,7 +124,7 @@ type asker struct {
 // maxGrowth is how far max_tokens is raised for replies that didn't fit in.
 const maxGrowth = 8
 
-func (a *asker) ask(ctx context.Context, req *Request, accept func([]byte) error) error {
+func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessage) error) error {
 	a.way = WaySchema
 	if a.opts.Probes != nil {
 		if way, ok := a.opts.Probes.Way(a.opts.Endpoint, req.Model); ok {
@@ -183,7 +190,7 @@ func (a *asker) note(resp *Response) {
 var errCutShort = errors.New("the reply was cut off at max_tokens")
 
 // take makes an object of the reply, or says why that can't be done.
-func (a *asker) take(resp *Response, accept func([]byte) error) error {
+func (a *asker) take(resp *Response, accept func(json.RawMessage) error) error {
 	switch resp.Finish {
 	case FinishLength:
 		if a.maxTokens > 0 {

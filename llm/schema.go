@@ -98,6 +98,14 @@ func ParseSchema(name string, raw json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
+// Showing returns s with another schema for the model to see: one that says
+// more than is checked.
+func (s *Schema) Showing(sent json.RawMessage) *Schema {
+	shown := *s
+	shown.Strict = sent
+	return &shown
+}
+
 // Read makes valid JSON of what a model wrote for the schema: it is repaired,
 // coerced where that is safe, given its defaults and validated. The error says
 // what is wrong in words for a model.

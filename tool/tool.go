@@ -93,6 +93,8 @@ type Call struct {
 	State *State
 	// Scope is the step, for events and charges that belong to the call.
 	Scope *run.Scope
+	// Callers are the agents that wait for this call, the outermost first.
+	Callers []string
 }
 
 // Result is what came of a call.
@@ -131,16 +133,22 @@ type typed[In any] struct {
 func (t *typed[In]) Spec() *Spec { return &t.spec }
 
 func (t *typed[In]) Call(ctx context.Context, c *Call) (Result, error) {
-	var in In
-	if err := json.Unmarshal(c.Args, &in); err != nil {
+	in, err := Args[In](c)
+	if err != nil {
 		return Result{}, &ArgumentError{Tool: t.spec.Name, Err: err}
 	}
-	if v, ok := any(&in).(interface{ Validate() error }); ok {
-		if err := v.Validate(); err != nil {
-			return Result{}, &ArgumentError{Tool: t.spec.Name, Err: err}
-		}
-	}
 	return t.call(ctx, c, in)
+}
+
+// Args reads the arguments of a call.
+func Args[In any](c *Call) (in In, err error) {
+	if err := json.Unmarshal(c.Args, &in); err != nil {
+		return in, err
+	}
+	if v, ok := any(&in).(interface{ Validate() error }); ok {
+		err = v.Validate()
+	}
+	return in, err
 }
 
 // JSON is a result whose data is v and whose text is v as JSON.

@@ -1,0 +1,220 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dossier/event"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/run"
+	"dossier/tool"
+)
+
+// acts carries out the calls of an iteration in their order. Once one of them
+// has ended the work the others are not carried out.
+func (w *Work) acts(ctx context.Context, in Input, calls []llm.ToolCall, act func(context.Context, *Work, Input, llm.ToolCall, int) (Action, error)) ([]Action, error) {
+	actions := make([]Action, 0, len(calls))
+	for i, call := range calls {
+		if w.State.Status.Finished() {
+			break
+		}
+		a, err := act(ctx, w, in, call, i+1)
+		if err != nil {
+			return nil, err
+		}
+		w.logAction(&a)
+		actions = append(actions, a)
+	}
+	return actions, nil
+}
+
+// act carries out one call.
+func (w *Work) act(ctx context.Context, _ *Work, in Input, call llm.ToolCall, n int) (Action, error) {
+	t, args, refusal := w.admit(in, call)
+	shown := event.AgentAction{Tool: call.Name, CallID: call.ID, Arguments: args}
+	if t != nil {
+		shown.Tool = t.Spec().Name
+	}
+	if err := w.Scope.Emit(shown); err != nil {
+		return Action{}, err
+	}
+	a := Action{Call: llm.ToolCall{ID: call.ID, Name: shown.Tool, Arguments: call.Arguments}}
+	if refusal != nil {
+		a.Outcome = tool.Failure(shown.Tool, refusal)
+	} else {
+		var err error
+		if a.Outcome, err = w.invoke(ctx, t, args, call.ID, n); err != nil {
+			return Action{}, err
+		}
+		if w.State.Calls == nil {
+			w.State.Calls = make(map[string]int)
+		}
+		w.State.Calls[shown.Tool]++
+		w.State.Apply(a.Outcome.Change)
+		if q := a.Outcome.Change.Ask; q != nil {
+			if err := w.ask(ctx, &a, *q); err != nil {
+				return Action{}, err
+			}
+		}
+	}
+	const most = 20_000 // characters of a result that the log of events holds
+	shown.Arguments, shown.Result, shown.Failed = nil, tool.Cut(a.Outcome.Text, most), a.Outcome.Failed
+	return a, w.Scope.Emit(shown)
+}
+
+// admit finds the tool of a call and makes its arguments fit, or says why the
+// call can't be made.
+func (w *Work) admit(in Input, call llm.ToolCall) (tool.Tool, json.RawMessage, error) {
+	t := named(in.Tools, call.Name)
+	if t == nil {
+		return nil, nil, w.missing(in.Tools, call.Name)
+	}
+	spec := t.Spec()
+	text := call.Arguments
+	if strings.TrimSpace(text) == "" {
+		text = "{}"
+	}
+	args, err := spec.Schema.Read(text)
+	if err != nil {
+		return t, nil, &tool.ArgumentError{Tool: spec.Name, Err: err}
+	}
+	return t, args, w.again(spec, args)
+}
+
+// again refuses a call that was made with the same arguments before, and would
+// only bring the same.
+func (w *Work) again(spec *tool.Spec, args json.RawMessage) error {
+	const most = 2
+	if spec.Kind == tool.Final || spec.Kind == tool.Reasoning {
+		return nil
+	}
+	if w.repeats == nil {
+		w.repeats = make(map[string]int)
+	}
+	key := spec.Name + " " + string(args)
+	w.repeats[key]++
+	switch n := w.repeats[key]; {
+	case n <= most:
+		return nil
+	case n > most+1 && w.forced == 0:
+		w.forced = w.State.Iteration // it goes round in circles
+	}
+	return fmt.Errorf("%s was called with the same arguments %d times already, and its results are above. Do something else, or answer with what there is", spec.Name, most)
+}
+
+// missing says that a tool is not there, and which ones are.
+func (w *Work) missing(offered []tool.Tool, name string) error {
+	names := make([]string, len(offered))
+	for i, t := range offered {
+		names[i] = t.Spec().Name
+	}
+	there := strings.Join(names, ", ")
+	t, known := w.Agent.Tools.Get(name)
+	if !known {
+		return fmt.Errorf("there is no tool %q. Call one of these: %s", tool.Cut(name, 100), there)
+	}
+	why := "a limit of this run is reached"
+	switch t.Spec().Kind {
+	case tool.Clarify:
+		why = fmt.Sprintf("no more than %d questions may be asked. Go on with your best assumptions", w.limits.Clarifications)
+	case tool.Searching:
+		why = fmt.Sprintf("no more than %d searches may be made. Work with what was found", w.limits.Searches)
+	}
+	return fmt.Errorf("%s is not available any more: %s. Call one of these: %s", t.Spec().Name, why, there)
+}
+
+// named returns the tool of a name, nil if there is none.
+func named(tools []tool.Tool, name string) tool.Tool {
+	for _, t := range tools {
+		if t.Spec().Name == name {
+			return t
+		}
+	}
+	plain := tool.PlainName(name)
+	for _, t := range tools {
+		if n := tool.PlainName(t.Spec().Name); n == plain || n == plain+"tool" {
+			return t
+		}
+	}
+	return nil
+}
+
+// invoke has a tool do its work, as a step or as a branch of the run.
+func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id string, n int) (tool.Outcome, error) {
+	spec := t.Spec()
+	name := "act-" + strconv.Itoa(w.State.Iteration)
+	if n > 1 {
+		name += "-" + strconv.Itoa(n)
+	}
+	call := &tool.Call{ID: id, Args: args, State: &w.State, Callers: w.Task.Callers}
+	if b, ok := t.(tool.Branch); ok {
+		return w.branch(ctx, b, call, name)
+	}
+	out, err := run.EffectStep(ctx, w.Scope, spec.Effect, name, func(ctx context.Context, s *run.Scope) (tool.Outcome, error) {
+		call.Scope = s
+		began := time.Now()
+		out, err := tool.Invoke(ctx, t, call, w.guard(spec))
+		if w.Agent.Used != nil && err == nil {
+			w.Agent.Used(spec.Name, out.Failed, time.Since(began))
+		}
+		return out, err
+	})
+	if fault, failed := run.FaultOf(err); failed && !run.Stopped(err) {
+		return tool.Failure(spec.Name, fmt.Errorf("%s", fault.Message)), nil
+	}
+	return out, err
+}
+
+// guard bounds a call by where the tool comes from.
+func (w *Work) guard(spec *tool.Spec) tool.Guard {
+	if strings.HasPrefix(spec.Origin, "mcp:") {
+		return tool.Guard{MostText: w.limits.MCPContext}
+	}
+	return tool.Guard{}
+}
+
+// branch has a tool work in a branch of the run.
+func (w *Work) branch(ctx context.Context, b tool.Branch, call *tool.Call, name string) (tool.Outcome, error) {
+	call.Callers = append(slices.Clone(w.Task.Callers), w.Agent.Definition.Name)
+	s := w.Scope.Child(name)
+	call.Scope = s
+	var result tool.Result
+	err := run.Go(ctx, s, "work", func(ctx context.Context, s *run.Scope) (err error) {
+		result, err = b.Branch(ctx, s, call)
+		return err
+	}).Wait(ctx)
+	if err == nil {
+		return tool.Outcome{Result: result}, nil
+	}
+	if run.Stopped(err) || ctx.Err() != nil {
+		return tool.Outcome{}, err
+	}
+	return tool.Failure(b.Spec().Name, err), nil
+}
+
+// ask puts a tool's question to the user and notes the answer.
+func (w *Work) ask(ctx context.Context, a *Action, q run.Question) error {
+	w.State.Clarifications++
+	if w.Task.NoInput {
+		a.Outcome.Text += "\n\nNobody can be asked here. Go on with your best assumptions, and name them in the answer."
+		return nil
+	}
+	w.State.Status = tool.Waiting
+	answer, err := w.Scope.Ask(ctx, q)
+	w.State.Status = tool.Researching
+	if err != nil {
+		return err
+	}
+	if answer.Skipped || lang.IsSkip(answer.Text) {
+		a.Outcome.Text += "\n\nThe user did not answer. Go on with your best assumptions, and name them in the answer."
+		return nil
+	}
+	a.Reply = &answer
+	return nil
+}

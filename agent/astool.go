@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dossier/lang"
+	"dossier/run"
+	"dossier/tool"
+)
+
+// Errand is what an agent is asked for when another one calls it.
+type Errand struct {
+	Task string `json:"task" min:"1" jsonschema:"what the agent is to do or find out, as a request that stands by itself: it knows nothing of this conversation"`
+}
+
+// AsTool makes an agent a tool of others. make is asked for the agent when it
+// is called. A call is a branch of the caller's run: it spends the same budget,
+// ends when the run ends, and its events come up under its own path.
+func AsTool(d Definition, make func(ctx context.Context) (*Agent, error)) tool.Tool {
+	name := ToolName(d.Name)
+	description := d.Description
+	if description == "" {
+		description = "Agent " + d.Name + "."
+	}
+	if len(d.Capabilities) > 0 {
+		description += " It can: " + strings.Join(d.Capabilities, ", ") + "."
+	}
+	return &errand{
+		Tool: tool.New(tool.Spec{
+			Name: name, Description: description, Tags: d.Capabilities, Origin: "agent:" + d.Name,
+		}, func(context.Context, *tool.Call, Errand) (tool.Result, error) {
+			return tool.Result{}, fmt.Errorf("%s works only inside a run", name)
+		}),
+		name: d.Name, make: make,
+	}
+}
+
+// ToolName is the name of an agent as a tool.
+func ToolName(agent string) string { return "agent_" + agent }
+
+type errand struct {
+	tool.Tool
+	name string
+	make func(ctx context.Context) (*Agent, error)
+}
+
+// Branch implements tool.Branch.
+func (e *errand) Branch(ctx context.Context, s *run.Scope, c *tool.Call) (tool.Result, error) {
+	if slices.Contains(c.Callers, e.name) {
+		return tool.Result{}, fmt.Errorf("%s is at work on this already (%s → %s): calling it again would go round in circles. Do it yourself or ask another one",
+			e.name, strings.Join(c.Callers, " → "), e.name)
+	}
+	a, err := e.make(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if depth := a.Definition.Limits.Full().Depth; len(c.Callers) >= depth {
+		return tool.Result{}, fmt.Errorf("agents may call agents no more than %d deep. Do it yourself", depth)
+	}
+	in, err := tool.Args[Errand](c)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	done, err := a.Run(ctx, s, Task{
+		Text: in.Task, Lang: lang.Code(c.State.Lang), NoInput: true, Callers: c.Callers,
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if done.Answer.Status != tool.Completed {
+		return tool.Result{}, fmt.Errorf("%s could not do it: %s", e.name, done.Answer.Text)
+	}
+	text, found := adopt(c.State, done.State.Sources, done.Answer.Text)
+	return tool.Result{Text: text, Change: tool.Change{Sources: found, Searches: done.State.Searches}}, nil
+}
+
+var citations = regexp.MustCompile(`\[\d+(?:\s*[,;]\s*\d+)*\]`)
+var numbers = regexp.MustCompile(`\d+`)
+
+// adopt gives the sources of another agent the numbers that they have, or will
+// have, in the caller's state, and puts these into the text that cites them.
+// Only those that the text cites come along.
+func adopt(s *tool.State, sources []tool.Source, text string) (string, []tool.Source) {
+	renumbered := make(map[string]int)
+	var found []tool.Source
+	fresh := 0
+	text = citations.ReplaceAllStringFunc(text, func(cited string) string {
+		return numbers.ReplaceAllStringFunc(cited, func(digits string) string {
+			if _, done := renumbered[digits]; !done {
+				n, err := strconv.Atoi(digits)
+				if err != nil || n < 1 || n > len(sources) {
+					return digits
+				}
+				number, known := s.Number(sources[n-1].URL, fresh)
+				if !known {
+					fresh++
+				}
+				renumbered[digits] = number
+				found = append(found, sources[n-1])
+			}
+			return strconv.Itoa(renumbered[digits])
+		})
+	})
+	return text, found
+}

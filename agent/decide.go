@@ -1,0 +1,313 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"dossier/event"
+	"dossier/llm"
+	"dossier/llm/jsonrepair"
+	"dossier/run"
+	"dossier/tool"
+)
+
+// Decider turns a model's replies into the next calls.
+type Decider interface {
+	// Reason has the model think. A thought may hold the choice already.
+	Reason(ctx context.Context, w *Work, in Input) (Thought, error)
+	// Select has the model choose. A choice without calls says what was wrong.
+	Select(ctx context.Context, w *Work, in Input, t Thought) (Choice, error)
+	// Record is the iteration as the model is to read it from now on.
+	Record(w *Work, t Thought, c Choice, actions []Action) []llm.Message
+}
+
+// Thought is what a model thinks before it acts.
+type Thought struct {
+	Text      string
+	Reasoning Reasoning
+	// Choice is set when the thought has chosen already.
+	Choice *Choice
+	// Message is the reply that it was read from.
+	Message llm.Message
+	// Extracted says that rules thought it.
+	Extracted bool
+	At        time.Time
+}
+
+// Reasoning is a thought in the form that models are asked for.
+type Reasoning struct {
+	Steps      []string `json:"reasoning_steps" min:"2" max:"3" jsonschema:"step by step, how to go on"`
+	Situation  string   `json:"current_situation" max:"300" jsonschema:"what is known and what is not"`
+	PlanStatus string   `json:"plan_status" max:"150" jsonschema:"how far the plan is"`
+	Enough     bool     `json:"enough_data" default:"false" jsonschema:"whether what is known is enough for the answer"`
+	Remaining  []string `json:"remaining_steps" max:"3" jsonschema:"what is left to do"`
+	Completed  bool     `json:"task_completed" jsonschema:"whether the task is done"`
+}
+
+// Choice is what a model wants done.
+type Choice struct {
+	Calls []llm.ToolCall
+	// Text of a reply that called nothing, and what is to be said about it.
+	Text      string
+	Complaint string
+	// Message is the reply that it was read from.
+	Message llm.Message
+	Model   string
+}
+
+// deciderFor returns the decider of a name.
+func deciderFor(name DeciderName) Decider {
+	switch name {
+	case SGR:
+		return sgr{}
+	case Native:
+		return native{}
+	case Iron:
+		return iron{}
+	case ReAct:
+		return react{}
+	case ByRules:
+		return rules{}
+	}
+	return hybrid{}
+}
+
+// reply is what a call of the model came to, as its step records it.
+type reply struct {
+	Message llm.Message `json:"message,omitzero"`
+	// Object is what was asked for, where the reply had to be one.
+	Object json.RawMessage `json:"object,omitempty"`
+	Model  string          `json:"model,omitempty"`
+	At     time.Time       `json:"at,omitzero"`
+	// Gone says why there is no reply.
+	Gone *goneError `json:"gone,omitempty"`
+}
+
+// goneError says that the model can't be asked.
+type goneError struct {
+	Why string `json:"why"`
+	// Spent says that nothing more may be spent, and Unsupported what the
+	// endpoint does not take.
+	Spent       bool   `json:"spent,omitempty"`
+	Unsupported string `json:"unsupported,omitempty"`
+	// Unfit says that it answers, but never as it should; Raw is its last word.
+	Unfit bool   `json:"unfit,omitempty"`
+	Raw   string `json:"raw,omitempty"`
+}
+
+func (e *goneError) Error() string { return e.Why }
+
+// object is what a structured reply has to be.
+type object struct {
+	schema *llm.Schema
+	accept func(json.RawMessage) error
+}
+
+// call makes one call of the model as a step of the run. With want the reply is
+// held to it. That there is no reply is a *goneError.
+func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *object) (reply, error) {
+	if req.Model == "" {
+		req.Model = w.Task.Model
+	}
+	if req.Model == "" {
+		req.Model = w.Agent.Definition.Model
+	}
+	step := phase + "-" + strconv.Itoa(w.State.Iteration)
+	r, err := run.Step(ctx, w.Scope, step, func(ctx context.Context, s *run.Scope) (reply, error) {
+		if err := s.Budget().Check(); err != nil {
+			return reply{Gone: &goneError{Why: err.Error(), Spent: true}}, nil
+		}
+		call, cancel := s.UntilFinish(ctx)
+		defer cancel()
+		var r reply
+		var err error
+		if want == nil {
+			r, err = w.plain(call, s, req)
+		} else {
+			r, err = w.structured(call, s, req, want)
+		}
+		if err == nil {
+			r.At = time.Now().UTC()
+			return r, nil
+		}
+		if ctx.Err() != nil {
+			return reply{}, context.Cause(ctx)
+		}
+		if call.Err() != nil {
+			return reply{Gone: &goneError{Why: context.Cause(call).Error(), Spent: true}}, nil
+		}
+		return reply{Gone: goneFrom(err)}, nil
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	if r.Gone != nil {
+		return reply{}, r.Gone
+	}
+	return r, nil
+}
+
+func goneFrom(err error) *goneError {
+	g := &goneError{Why: err.Error()}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		g.Unsupported = e.Unsupported
+	}
+	if no, ok := errors.AsType[*llm.NoObjectError](err); ok {
+		g.Unfit, g.Raw = true, tool.Cut(no.Raw, 8000)
+	}
+	return g
+}
+
+// plain asks for a reply as it comes.
+func (w *Work) plain(ctx context.Context, s *run.Scope, req *llm.Request) (reply, error) {
+	var sink func(llm.Chunk)
+	if !w.ends && len(w.Task.Callers) == 0 {
+		// A reply without a call is the answer.
+		sink = func(c llm.Chunk) {
+			if c.Text != "" || c.Restart {
+				_ = s.Emit(event.AnswerDelta{Text: c.Text, Reset: c.Restart})
+			}
+		}
+	}
+	resp, err := w.client.Stream(ctx, req, sink)
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Unsupported == "tool_choice" && req.ToolChoice == llm.ChooseRequired {
+		softer := *req
+		softer.ToolChoice = ""
+		resp, err = w.client.Stream(ctx, &softer, sink)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{Message: resp.Message, Model: resp.Model}, w.charge(s, req, resp.Usage, 1)
+}
+
+// structured asks for an object.
+func (w *Work) structured(ctx context.Context, s *run.Scope, req *llm.Request, want *object) (reply, error) {
+	var made json.RawMessage
+	info, err := llm.ObjectAs(ctx, w.client, req, want.schema, func(raw json.RawMessage) error {
+		if err := want.accept(raw); err != nil {
+			return err
+		}
+		made = raw
+		return nil
+	}, llm.ObjectOptions{})
+	if cerr := w.charge(s, req, info.Usage, info.Attempts); cerr != nil {
+		return reply{}, cerr
+	}
+	return reply{Object: made, Model: info.Model}, err
+}
+
+// charge records what a call cost.
+func (w *Work) charge(s *run.Scope, req *llm.Request, u llm.Usage, calls int) error {
+	if calls == 0 {
+		return nil
+	}
+	s.Charge(run.Spent{Calls: calls, InputTokens: u.Input, OutputTokens: u.Output, Cost: u.Cost})
+	model := req.Model
+	if model == "" {
+		model = w.client.Setting().Name
+	}
+	return s.Emit(event.Usage{
+		Role: string(w.Agent.Role), Model: model, Input: u.Input, Output: u.Output, CachedInput: u.CachedInput, Cost: u.Cost, Estimated: u.Estimated,
+	})
+}
+
+// described are tools as the model is told of them.
+func described(tools []tool.Tool, skip ...tool.Kind) []llm.Tool {
+	out := make([]llm.Tool, 0, len(tools))
+next:
+	for _, t := range tools {
+		spec := t.Spec()
+		for _, kind := range skip {
+			if spec.Kind == kind {
+				continue next
+			}
+		}
+		out = append(out, spec.For())
+	}
+	return out
+}
+
+// callInText finds a call that a model wrote as text instead of making it: JSON
+// that names a tool, with its arguments inside or beside the name.
+func callInText(text string, tools []tool.Tool) (llm.ToolCall, bool) {
+	raw, err := jsonrepair.Object(text)
+	if err != nil {
+		return llm.ToolCall{}, false
+	}
+	var o map[string]json.RawMessage
+	if json.Unmarshal(raw, &o) != nil {
+		return llm.ToolCall{}, false
+	}
+	return callInObject(o, tools)
+}
+
+// The names that models give to the parts of a call.
+var (
+	callNames = []string{"tool_name_discriminator", "tool_name", "tool", "name", "function_name", "function_name_choice", "function", "action", "recipient_name"}
+	argsNames = []string{"arguments", "args", "parameters", "params", "input", "action_input", "tool_input"}
+)
+
+func callInObject(o map[string]json.RawMessage, tools []tool.Tool) (llm.ToolCall, bool) {
+	for _, key := range callNames {
+		raw, ok := o[key]
+		if !ok {
+			continue
+		}
+		var inner map[string]json.RawMessage
+		if json.Unmarshal(raw, &inner) == nil && inner != nil {
+			if call, ok := callInObject(inner, tools); ok {
+				return call, true
+			}
+			continue
+		}
+		var name string
+		if json.Unmarshal(raw, &name) != nil {
+			continue
+		}
+		t := named(tools, strings.TrimPrefix(name, "functions."))
+		if t == nil {
+			continue
+		}
+		return llm.ToolCall{Name: t.Spec().Name, Arguments: argumentsIn(o, key)}, true
+	}
+	// An object that has just what one of the tools wants.
+	for _, t := range tools {
+		spec := t.Spec()
+		if spec.Kind == tool.Reasoning {
+			continue
+		}
+		raw, _ := json.Marshal(o)
+		if args, err := spec.Schema.Read(string(raw)); err == nil && len(o) > 1 {
+			return llm.ToolCall{Name: spec.Name, Arguments: string(args)}, true
+		}
+	}
+	return llm.ToolCall{}, false
+}
+
+// argumentsIn returns the arguments of a call whose name stands under key.
+func argumentsIn(o map[string]json.RawMessage, key string) string {
+	for _, name := range argsNames {
+		raw, ok := o[name]
+		if !ok {
+			continue
+		}
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			return text
+		}
+		return string(raw)
+	}
+	rest := make(map[string]json.RawMessage, len(o))
+	for k, v := range o {
+		if k != key {
+			rest[k] = v
+		}
+	}
+	raw, _ := json.Marshal(rest)
+	return string(raw)
+}

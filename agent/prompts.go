@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"dossier/llm"
+	"dossier/prompt"
+	"dossier/run"
+	"dossier/tool"
+)
+
+//go:embed prompts
+var files embed.FS
+
+// file returns a built-in prompt.
+func file(name string) string {
+	raw, err := files.ReadFile("prompts/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(raw)
+}
+
+var builtin = struct{ system, research, initial, clarification string }{
+	file("system.md"), file("research.md"), file("initial.md"), file("clarification.md"),
+}
+
+// PrepareContext returns the system prompt, the conversation before the task,
+// the task, and what came after it.
+func (w *Work) PrepareContext(context.Context) ([]llm.Message, error) {
+	if w.opening == nil {
+		w.opening = w.open()
+	}
+	messages := make([]llm.Message, 0, len(w.opening)+len(w.Conversation)+2)
+	return append(append(messages, w.opening...), w.Conversation...), nil
+}
+
+// open makes the beginning of the conversation. It stays the same through the
+// run, so that providers can keep what they made of it.
+func (w *Work) open() []llm.Message {
+	p := w.Agent.Definition.Prompts
+	system := p.System
+	if system == "" {
+		system = builtin.system
+		if w.Agent.Definition.Research {
+			system = builtin.research
+		}
+	}
+	initial := p.Initial
+	if initial == "" {
+		initial = builtin.initial
+	}
+	if !strings.Contains(initial, "{task}") {
+		initial += "\n\n{task}"
+	}
+	messages := []llm.Message{{Role: llm.RoleSystem, Content: strings.TrimSpace(w.fill(system))}}
+	messages = append(messages, w.Task.History...)
+	return append(messages, llm.Message{Role: llm.RoleUser, Content: strings.TrimSpace(w.fill(initial))})
+}
+
+// fill puts what is known into a prompt. Each placeholder is filled once: what
+// stands in the task is not looked at.
+func (w *Work) fill(text string) string {
+	language := w.Task.Lang.Name()
+	return strings.NewReplacer(
+		"{available_tools}", listed(w.Agent.Tools.All()),
+		"{current_date}", w.Scope.Record().Created.UTC().Format(time.DateTime),
+		"{language}", language,
+		"{task}", w.Task.Text,
+	).Replace(text)
+}
+
+// listed is tools in a numbered list.
+func listed(tools []tool.Tool) string {
+	var b strings.Builder
+	for i, t := range tools {
+		spec := t.Spec()
+		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, spec.Name, spec.Description)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// clarified is the message that carries the user's answer to a question.
+func (w *Work) clarified(a run.Answer) string {
+	text := w.Agent.Definition.Prompts.Clarification
+	if text == "" {
+		text = builtin.clarification
+	}
+	if !strings.Contains(text, "{clarifications}") {
+		text += "\n\n{clarifications}"
+	}
+	return strings.TrimSpace(strings.NewReplacer(
+		"{clarifications}", prompt.Data(a.Text), "{current_date}", w.Scope.Record().Created.UTC().Format(time.DateTime),
+	).Replace(text))
+}

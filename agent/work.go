@@ -1,0 +1,369 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"dossier/event"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/run"
+	"dossier/tool"
+)
+
+// Phases are the parts of an iteration. Each may be replaced; what it replaces
+// is still there as the method of Work or Decider of its name.
+type Phases struct {
+	// PrepareContext makes the conversation that the model sees.
+	PrepareContext func(ctx context.Context, w *Work) ([]llm.Message, error)
+	// PrepareTools says which tools the model may choose from.
+	PrepareTools func(ctx context.Context, w *Work) ([]tool.Tool, error)
+	Reason       func(ctx context.Context, w *Work, in Input) (Thought, error)
+	Select       func(ctx context.Context, w *Work, in Input, t Thought) (Choice, error)
+	// Act carries out one call. The n-th call of an iteration has n, from 1.
+	Act func(ctx context.Context, w *Work, in Input, call llm.ToolCall, n int) (Action, error)
+	// Reflect is called after the iteration's actions. It may change the state
+	// and say something to the model with Tell.
+	Reflect func(ctx context.Context, w *Work) error
+}
+
+// Input is what the model gets to see in an iteration.
+type Input struct {
+	Messages []llm.Message
+	Tools    []tool.Tool
+}
+
+// Action is a call that was carried out.
+type Action struct {
+	Call    llm.ToolCall
+	Outcome tool.Outcome
+	// Reply is what the user answered, when the call was a question.
+	Reply *run.Answer
+}
+
+// Work is one task under way. Code that replaces a phase reads and changes it;
+// it belongs to the run's goroutine.
+type Work struct {
+	Agent *Agent
+	Scope *run.Scope
+	Task  Task
+	State tool.State
+	// Conversation is what came after the task, in the form that the decider
+	// gives it.
+	Conversation []llm.Message
+
+	limits  Limits
+	rules   []tool.Rule
+	decider Decider
+	client  llm.Client
+	opening []llm.Message // system prompt and task, once made
+	found   []string      // tools of the catalog for the task
+	ends    bool          // there is a tool that ends the work
+
+	ids     map[string]bool // of calls
+	repeats map[string]int  // how often the same call was made
+	strikes int             // replies in a row that held no call
+	forced  int             // iteration from which only an answer is accepted
+	log     []logStep
+
+	model      string
+	extractive bool
+	why        string
+}
+
+func newWork(a *Agent, s *run.Scope, t Task) *Work {
+	rec := s.Record()
+	w := &Work{
+		Agent: a, Scope: s, Task: t, limits: a.Definition.Limits.Full(),
+		State: tool.State{
+			Status: tool.Researching, Task: t.Text, Lang: string(t.Lang), Created: rec.Created.UTC().Format(time.DateOnly), Custom: maps.Clone(t.Custom),
+		},
+		client: a.Models.For(a.Role),
+	}
+	w.rules = append(tool.Limits(w.limits.Iterations, w.limits.Searches, w.limits.Clarifications), a.Definition.Rules...)
+	if a.Definition.Decider == Dialog {
+		w.rules[0].Only = append(w.rules[0].Only, string(tool.Answering))
+	}
+	w.rules = append(w.rules, tool.Rule{Counter: "iteration", AtLeast: w.limits.Iterations + grace, Only: w.lastWords()})
+	for _, t := range a.Tools.All() {
+		w.ends = w.ends || t.Spec().Kind == tool.Final
+	}
+	w.decider = a.Decider
+	if w.decider == nil {
+		w.decider = deciderFor(a.Definition.Decider)
+	}
+	if !w.client.Configured() {
+		w.byRules(llm.ErrNotConfigured)
+	}
+	return w
+}
+
+// lastWords are the kinds of tools that end the work.
+func (w *Work) lastWords() []string {
+	if w.Agent.Definition.Decider == Dialog {
+		return []string{string(tool.Final), string(tool.Answering)}
+	}
+	return []string{string(tool.Final)}
+}
+
+func (w *Work) deciderName() DeciderName {
+	if _, ok := w.decider.(rules); ok {
+		return ByRules
+	}
+	return w.Agent.Definition.Decider
+}
+
+// byRules has rules decide from now on instead of the model.
+func (w *Work) byRules(why error) {
+	w.decider, w.extractive, w.why = rules{}, true, why.Error()
+}
+
+// search looks for the tools of the catalog that fit the task.
+func (w *Work) search(ctx context.Context) error {
+	policy := w.Agent.Definition.Search
+	if w.Agent.Finder == nil || !policy.OnDemand && len(policy.Always) == 0 {
+		return nil
+	}
+	found, err := run.Step(ctx, w.Scope, "tools", func(ctx context.Context, _ *run.Scope) ([]string, error) {
+		return w.Agent.Finder.Select(ctx, w.Task.Text, w.Agent.Tools, policy)
+	})
+	if _, failed := run.FaultOf(err); failed && !run.Stopped(err) {
+		return nil // the listed tools are there all the same
+	}
+	w.found = found
+	return err
+}
+
+// turn is one iteration.
+func (w *Work) turn(ctx context.Context) error {
+	w.State.Iteration++
+	if w.State.Iteration > w.limits.Iterations+grace || w.forced > 0 && w.State.Iteration > w.forced+grace {
+		return stuckf("%d iterations were not enough", w.State.Iteration-1)
+	}
+	if err := w.steer(); err != nil {
+		return err
+	}
+	p := &w.Agent.Phases
+	in, err := w.prepare(ctx, p)
+	if err != nil {
+		return err
+	}
+	reason, choose, act := w.decider.Reason, w.decider.Select, w.act
+	if p.Reason != nil {
+		reason = p.Reason
+	}
+	if p.Select != nil {
+		choose = p.Select
+	}
+	if p.Act != nil {
+		act = p.Act
+	}
+	thought, err := reason(ctx, w, in)
+	if err != nil {
+		return w.hopeless(err)
+	}
+	if err := w.thought(&thought); err != nil {
+		return err
+	}
+	choice, err := choose(ctx, w, in, thought)
+	if err != nil {
+		return w.hopeless(err)
+	}
+	if choice.Model != "" {
+		w.model = choice.Model
+	}
+	if len(choice.Calls) == 0 {
+		return w.unheard(thought, choice)
+	}
+	w.strikes = 0
+	w.number(choice.Calls)
+	actions, err := w.acts(ctx, in, choice.Calls, act)
+	if err != nil {
+		return err
+	}
+	w.record(thought, choice, actions)
+	if p.Reflect != nil && !w.State.Status.Finished() {
+		return p.Reflect(ctx, w)
+	}
+	return nil
+}
+
+func (w *Work) prepare(ctx context.Context, p *Phases) (in Input, err error) {
+	tools, messages := (*Work).PrepareTools, (*Work).PrepareContext
+	if p.PrepareTools != nil {
+		tools = func(w *Work, ctx context.Context) ([]tool.Tool, error) { return p.PrepareTools(ctx, w) }
+	}
+	if p.PrepareContext != nil {
+		messages = func(w *Work, ctx context.Context) ([]llm.Message, error) { return p.PrepareContext(ctx, w) }
+	}
+	if in.Messages, err = messages(w, ctx); err != nil {
+		return in, err
+	}
+	in.Tools, err = tools(w, ctx)
+	return in, err
+}
+
+// PrepareTools returns the tools that the rules leave: those of the definition,
+// those that fit the task and those that the agent has found, in this order.
+func (w *Work) PrepareTools(context.Context) ([]tool.Tool, error) {
+	tools := w.Agent.Tools.All()
+	if n := len(w.found) + len(w.State.Found); n > 0 {
+		for _, name := range slices.Concat(w.found, w.State.Found) {
+			t, ok := w.Agent.Finder.Get(name)
+			if ok && !slices.Contains(tools, t) {
+				tools = append(tools, t)
+			}
+		}
+	}
+	tools = tool.Available(w.rules, &w.State, tools)
+	if w.forced > 0 {
+		force := []tool.Rule{{Counter: "iteration", Only: append(w.lastWords(), string(tool.Reporting))}}
+		tools = tool.Available(force, &w.State, tools)
+	}
+	return tools, nil
+}
+
+// steer takes in what the user said unasked.
+func (w *Work) steer() error {
+	said, err := w.Scope.Steer()
+	for _, text := range said {
+		w.Tell(text)
+	}
+	return err
+}
+
+// Tell says something to the model, as the user.
+func (w *Work) Tell(text string) {
+	w.Conversation = append(w.Conversation, llm.Message{Role: llm.RoleUser, Content: text})
+}
+
+// thought shows what the model thinks.
+func (w *Work) thought(t *Thought) error {
+	if t.Text == "" && len(t.Reasoning.Steps) == 0 && t.Reasoning.Situation == "" {
+		return nil
+	}
+	w.logThought(t)
+	text := t.Text
+	if text == "" {
+		text = t.Reasoning.Situation
+	}
+	return w.Scope.Emit(event.AgentReasoning{Text: text, Steps: t.Reasoning.Steps, Extracted: t.Extracted})
+}
+
+// hopeless decides what a failure of the model means. Rules go on without it
+// when it can't be reached, and the work is concluded when nothing more may be
+// spent.
+func (w *Work) hopeless(err error) error {
+	var gone *goneError
+	var stuck *stuckError
+	if errors.As(err, &stuck) || !errors.As(err, &gone) {
+		return err
+	}
+	switch {
+	case gone.Spent:
+		return &stuckError{gone}
+	case gone.Unsupported == "tools" || gone.Unsupported == "tool_choice":
+		w.decider = iron{}
+		return nil
+	}
+	w.byRules(gone)
+	return nil
+}
+
+// unheard is an iteration in which the model called nothing.
+func (w *Work) unheard(t Thought, c Choice) error {
+	const most = 2
+	w.strikes++
+	if text := c.Text; text != "" && (!w.ends || w.strikes > most) {
+		w.finish(tool.Answer{Text: text, Status: tool.Completed})
+		return nil
+	}
+	if w.strikes > most+2 {
+		return stuckf("the model called no tool %d times in a row", w.strikes)
+	}
+	w.record(t, c, nil)
+	complaint := c.Complaint
+	if complaint == "" {
+		complaint = "You called no tool. Call one of the tools now; to answer, call the one that ends the work."
+	}
+	w.Tell(complaint)
+	return nil
+}
+
+// finish ends the work with an answer.
+func (w *Work) finish(a tool.Answer) { w.State.Apply(tool.Change{Answer: &a}) }
+
+// record adds an iteration to the conversation.
+func (w *Work) record(t Thought, c Choice, actions []Action) {
+	w.Conversation = append(w.Conversation, w.decider.Record(w, t, c, actions)...)
+	for _, a := range actions {
+		if a.Reply != nil {
+			w.Tell(w.clarified(*a.Reply))
+		}
+	}
+}
+
+// conclude answers without the model, out of what there is.
+func (w *Work) conclude(ctx context.Context, why error) error {
+	w.extractive, w.why = true, why.Error()
+	answer, err := run.Step(ctx, w.Scope, "conclude", func(ctx context.Context, _ *run.Scope) (string, error) {
+		return w.compose(ctx)
+	})
+	if err != nil {
+		if _, failed := run.FaultOf(err); !failed || run.Stopped(err) {
+			return err
+		}
+		answer = ""
+	}
+	w.deliver(answer)
+	return nil
+}
+
+// deliver ends the work with an answer that no model wrote.
+func (w *Work) deliver(answer string) {
+	if answer != "" {
+		w.finish(tool.Answer{Text: answer, Status: tool.Completed})
+		return
+	}
+	w.finish(tool.Answer{Text: lang.Text(w.Task.Lang, "agent.nothing", "why", w.why), Status: tool.Failed})
+}
+
+// compose makes an answer of what there is.
+func (w *Work) compose(ctx context.Context) (string, error) {
+	if r := w.State.Report; r != nil && r.Content != "" {
+		return r.Content, nil
+	}
+	if w.Agent.Compose != nil {
+		text, err := w.Agent.Compose(ctx, &w.State)
+		if err != nil || text != "" {
+			return text, err
+		}
+	}
+	var text string
+	for _, n := range w.State.Notes {
+		text += "- " + n.Text + "\n"
+	}
+	return text, nil
+}
+
+// number gives each call an id that no other call has.
+func (w *Work) number(calls []llm.ToolCall) {
+	if w.ids == nil {
+		w.ids = make(map[string]bool)
+	}
+	for i := range calls {
+		id := calls[i].ID
+		if id == "" || w.ids[id] {
+			id = strconv.Itoa(w.State.Iteration) + "-action"
+			if i > 0 {
+				id += "-" + strconv.Itoa(i+1)
+			}
+			calls[i].ID = id
+		}
+		w.ids[id] = true
+	}
+}
