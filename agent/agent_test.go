@@ -334,7 +334,7 @@ func TestAgentsCallAgents(t *testing.T) {
 	inner := newAgent(t, agent.Native, says(call("add", `{"a":2,"b":3}`), call("finalanswertool", `{"reasoning":"r","completed_steps":["s"],"answer":"5 [1]","status":"completed"}`)), add, final)
 	inner.Definition.Name = "adder"
 	outer := newAgent(t, agent.Native, says(call("agent_adder", `{"task":"add 2 and 3"}`), call("finalanswertool", finalCall)), final,
-		agent.AsTool(inner.Definition, func(context.Context) (*agent.Agent, error) { return inner, nil }))
+		agent.AsTool(inner.Definition, func(context.Context, *run.Scope) (*agent.Agent, error) { return inner, nil }))
 	j := travel(t, outer, task)
 	if j.status != run.Done || j.done.Answer.Text != "the sum is 5" {
 		t.Fatalf("%s %+v", j.status, j.done)
@@ -351,7 +351,7 @@ func TestAgentsCallAgents(t *testing.T) {
 	// Two that call each other.
 	var a, b *agent.Agent
 	lend := func(get func() *agent.Agent, name string) tool.Tool {
-		return agent.AsTool(agent.Definition{Name: name}, func(context.Context) (*agent.Agent, error) { return get(), nil })
+		return agent.AsTool(agent.Definition{Name: name}, func(context.Context, *run.Scope) (*agent.Agent, error) { return get(), nil })
 	}
 	a = newAgent(t, agent.Native, says(call("agent_b", `{"task":"you do it"}`), call("finalanswertool", finalCall)), final, lend(func() *agent.Agent { return b }, "b"))
 	b = newAgent(t, agent.Native, says(call("agent_a", `{"task":"no, you"}`), call("finalanswertool", finalCall)), final, lend(func() *agent.Agent { return a }, "a"))

@@ -21,7 +21,7 @@ type Errand struct {
 // AsTool makes an agent a tool of others. make is asked for the agent when it
 // is called. A call is a branch of the caller's run: it spends the same budget,
 // ends when the run ends, and its events come up under its own path.
-func AsTool(d Definition, make func(ctx context.Context) (*Agent, error)) tool.Tool {
+func AsTool(d Definition, make func(ctx context.Context, s *run.Scope) (*Agent, error)) tool.Tool {
 	name := ToolName(d.Name)
 	description := d.Description
 	if description == "" {
@@ -46,7 +46,7 @@ func ToolName(agent string) string { return "agent_" + agent }
 type errand struct {
 	tool.Tool
 	name string
-	make func(ctx context.Context) (*Agent, error)
+	make func(ctx context.Context, s *run.Scope) (*Agent, error)
 }
 
 // Branch implements tool.Branch.
@@ -55,7 +55,7 @@ func (e *errand) Branch(ctx context.Context, s *run.Scope, c *tool.Call) (tool.R
 		return tool.Result{}, fmt.Errorf("%s is at work on this already (%s → %s): calling it again would go round in circles. Do it yourself or ask another one",
 			e.name, strings.Join(c.Callers, " → "), e.name)
 	}
-	a, err := e.make(ctx)
+	a, err := e.make(ctx, s)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -79,32 +79,46 @@ func (e *errand) Branch(ctx context.Context, s *run.Scope, c *tool.Call) (tool.R
 	return tool.Result{Text: text, Change: tool.Change{Sources: found, Searches: done.State.Searches}}, nil
 }
 
-var citations = regexp.MustCompile(`\[\d+(?:\s*[,;]\s*\d+)*\]`)
-var numbers = regexp.MustCompile(`\d+`)
-
 // adopt gives the sources of another agent the numbers that they have, or will
 // have, in the caller's state, and puts these into the text that cites them.
 // Only those that the text cites come along.
 func adopt(s *tool.State, sources []tool.Source, text string) (string, []tool.Source) {
-	renumbered := make(map[string]int)
+	renumbered := make(map[int]int)
 	var found []tool.Source
 	fresh := 0
-	text = citations.ReplaceAllStringFunc(text, func(cited string) string {
-		return numbers.ReplaceAllStringFunc(cited, func(digits string) string {
-			if _, done := renumbered[digits]; !done {
-				n, err := strconv.Atoi(digits)
-				if err != nil || n < 1 || n > len(sources) {
-					return digits
-				}
-				number, known := s.Number(sources[n-1].URL, fresh)
-				if !known {
-					fresh++
-				}
-				renumbered[digits] = number
-				found = append(found, sources[n-1])
-			}
-			return strconv.Itoa(renumbered[digits])
-		})
+	text = Renumber(text, func(n int) int {
+		if number, done := renumbered[n]; done {
+			return number
+		}
+		if n < 1 || n > len(sources) {
+			return n
+		}
+		number, known := s.Number(sources[n-1].URL, fresh)
+		if !known {
+			fresh++
+		}
+		renumbered[n] = number
+		found = append(found, sources[n-1])
+		return number
 	})
 	return text, found
+}
+
+var (
+	citations = regexp.MustCompile(`\[\d+(?:\s*[,;]\s*\d+)*\]`)
+	numbers   = regexp.MustCompile(`\d+`)
+)
+
+// Renumber puts other numbers of sources into a text that cites them in
+// brackets.
+func Renumber(text string, to func(n int) int) string {
+	return citations.ReplaceAllStringFunc(text, func(cited string) string {
+		return numbers.ReplaceAllStringFunc(cited, func(digits string) string {
+			n, err := strconv.Atoi(digits)
+			if err != nil {
+				return digits
+			}
+			return strconv.Itoa(to(n))
+		})
+	})
 }

@@ -25,6 +25,10 @@ type Request struct {
 	In sources.Place `json:"in,omitzero"`
 	// Lang is the language of the answer; empty means the question's.
 	Lang string `json:"lang,omitempty"`
+	// Agent is the name of the agent that is to work on it, for the modes that
+	// have several, and Instance the long-lived one whose turn it is.
+	Agent    string `json:"agent,omitempty"`
+	Instance string `json:"instance,omitempty"`
 	// Model replaces the configured model of every role.
 	Model string `json:"model,omitempty"`
 	// History is the conversation before the question, for callers that keep
@@ -60,6 +64,14 @@ type Mode interface {
 	// Run works on the request to its answer. It returns the kernel's errors
 	// as they are.
 	Run(ctx context.Context, s *run.Scope, req Request) (Answer, error)
+}
+
+// Configured is a Mode whose settings depend on what is asked of it.
+type Configured interface {
+	Mode
+	// SettingsFor returns the settings to be frozen into the request of a new
+	// run, or says why the request can't be carried out.
+	SettingsFor(ctx context.Context, req *Request) (any, error)
 }
 
 // Language of the answer: the one asked for, the configured one, or that of
