@@ -150,7 +150,7 @@ func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
 
 // create makes a run without setting it going.
 func (e *Engine) create(ctx context.Context, req Request) (run.Record, error) {
-	rec, err := e.record(req)
+	rec, err := e.record(ctx, req)
 	if err != nil {
 		return run.Record{}, err
 	}
@@ -161,7 +161,7 @@ func (e *Engine) create(ctx context.Context, req Request) (run.Record, error) {
 }
 
 // record checks a request and makes the record of its run.
-func (e *Engine) record(req Request) (run.Record, error) {
+func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 	m, ok := e.modes[req.Mode]
 	if !ok {
 		req.Mode = ModeName(req.Mode)
@@ -182,7 +182,14 @@ func (e *Engine) record(req Request) (run.Record, error) {
 	if req.Limits == (run.Limits{}) {
 		req.Limits = e.limits
 	}
-	settings, err := json.Marshal(m.Settings())
+	frozen := m.Settings()
+	if c, ok := m.(mode.Configured); ok {
+		var err error
+		if frozen, err = c.SettingsFor(ctx, &req.Request); err != nil {
+			return run.Record{}, err
+		}
+	}
+	settings, err := json.Marshal(frozen)
 	if err != nil {
 		return run.Record{}, fmt.Errorf("settings of mode %s: %w", req.Mode, err)
 	}

@@ -82,6 +82,9 @@ func (w *Work) admit(in Input, call llm.ToolCall) (tool.Tool, json.RawMessage, e
 	}
 	args, err := spec.Schema.Read(text)
 	if err != nil {
+		if spec.Kind == tool.Final {
+			w.draft = strings.TrimSpace(text)
+		}
 		return t, nil, &tool.ArgumentError{Tool: spec.Name, Err: err}
 	}
 	return t, args, w.again(spec, args)

@@ -362,3 +362,72 @@ func TestAgentsCallAgents(t *testing.T) {
 		t.Errorf("%s: %s", j.status, seen)
 	}
 }
+
+// A conversation that outgrows the model's window is shortened, and each call
+// stays with its result.
+func TestLongConversationsFitTheWindow(t *testing.T) {
+	long := tool.New(tool.Spec{Name: "long"}, func(_ context.Context, _ *tool.Call, in addArgs) (tool.Result, error) {
+		return tool.Result{Text: strings.Repeat(fmt.Sprintf("result %d. ", in.A), 200)}, nil
+	})
+	m := &model{reply: func(n int, _ *llm.Request) (llm.Message, error) {
+		if n > 20 {
+			return call("finalanswertool", finalCall), nil
+		}
+		return call("long", fmt.Sprintf(`{"a":%d,"b":1}`, n)), nil
+	}}
+	a := newAgent(t, agent.Native, m, long, final)
+	a.Definition.Limits.Iterations = 30
+	const window = 4096
+	windows := &llm.Windows{Override: map[string]int{"scripted": window}}
+	a.Models.Roles[llm.ForDefault] = llm.Setting{Model: windows.Wrap(m, "scripted", llm.FitOptions{}), Name: "scripted", Endpoint: "test"}
+	j := travel(t, a, task)
+	if j.status != run.Done || j.done.Answer.Text != "the sum is 5" {
+		t.Fatalf("%s %+v", j.status, j.done)
+	}
+	for i, req := range m.asked {
+		if err := llm.Check(req.Messages, llm.Rules{}); err != nil {
+			t.Errorf("call %d: %v", i+1, err)
+		}
+		if n := llm.CountRequest(req); n > window {
+			t.Errorf("call %d has %d tokens", i+1, n)
+		}
+		if !strings.Contains(fmt.Sprint(req.Messages), "What is 2 + 3?") {
+			t.Errorf("call %d has lost the task", i+1)
+		}
+	}
+}
+
+// What the user says unasked reaches the model, and a replaced phase is asked
+// instead of the loop's own.
+func TestPhasesCanBeReplaced(t *testing.T) {
+	m := says(call("add", `{"a":2,"b":3}`), call("finalanswertool", finalCall))
+	a := newAgent(t, agent.Native, m, add, final)
+	reflected := 0
+	a.Phases = agent.Phases{
+		PrepareContext: func(ctx context.Context, w *agent.Work) ([]llm.Message, error) {
+			messages, err := w.PrepareContext(ctx)
+			return append(messages, llm.Message{Role: llm.RoleUser, Content: "mind the time"}), err
+		},
+		PrepareTools: func(ctx context.Context, w *agent.Work) ([]tool.Tool, error) {
+			tools, err := w.PrepareTools(ctx)
+			if w.State.Iteration > 1 {
+				tools = tools[1:]
+			}
+			return tools, err
+		},
+		Reflect: func(_ context.Context, w *agent.Work) error {
+			reflected++
+			w.Tell("was that right?")
+			return nil
+		},
+	}
+	j := travel(t, a, task)
+	if j.status != run.Done || reflected != 1 {
+		t.Fatalf("%s, reflected %d times", j.status, reflected)
+	}
+	last := m.asked[1]
+	said := fmt.Sprint(last.Messages)
+	if len(last.Tools) != 1 || !strings.Contains(said, "mind the time") || !strings.Contains(said, "was that right?") {
+		t.Errorf("%d tools, %s", len(last.Tools), said)
+	}
+}

@@ -68,6 +68,7 @@ type Work struct {
 	repeats map[string]int  // how often the same call was made
 	strikes int             // replies in a row that held no call
 	forced  int             // iteration from which only an answer is accepted
+	draft   string          // an answer that could not be read as it should be
 	log     []logStep
 
 	model      string
@@ -318,6 +319,9 @@ func (w *Work) conclude(ctx context.Context, why error) error {
 			return err
 		}
 		answer = ""
+	}
+	if answer == "" && w.draft != "" {
+		answer, w.extractive = w.draft, false
 	}
 	w.deliver(answer)
 	return nil
