@@ -88,7 +88,10 @@ type Prompts struct {
 
 // ToolRef names a tool and gives it settings.
 type ToolRef struct {
-	Name   string          `json:"name"`
+	Name string `json:"name"`
+	// Of names the tool that it is, where Name is a second name for it with
+	// settings of its own; empty is Name.
+	Of     string          `json:"of,omitempty"`
 	Config json.RawMessage `json:"config,omitempty"`
 }
 

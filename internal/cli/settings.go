@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"dossier/internal/config"
 )
@@ -20,20 +19,21 @@ type configCmd struct {
 }
 
 func (configCmd) Help() string {
-	return `A later layer wins: defaults, environment, configuration file, flags. Keys are
-never shown.
+	return `A later layer wins: defaults, environment, configuration file, agents.yaml, an
+agent's own sections, flags. Keys are never shown.
 
 ` + examples("dossier config", "dossier config explain models.chat.model", "dossier config init")
 }
 
 type configShow struct {
-	All bool `help:"Also what is empty or only inherited."`
+	All   bool   `help:"Also what is empty, only inherited, or a built-in agent."`
+	Agent string `placeholder:"NAME" help:"The settings as this agent gets them."`
 }
 
 func (configShow) Help() string { return examples("dossier config show", "dossier config show --all") }
 
 func (c configShow) Run(a *app) error {
-	settings, err := a.settings()
+	settings, err := a.settingsOf(c.Agent)
 	if err != nil {
 		return err
 	}
@@ -46,26 +46,54 @@ func (c configShow) Run(a *app) error {
 	return settings.Render(a.proc.Stdout, c.All)
 }
 
+// settingsOf are the settings as an agent gets them; all, without a name.
+func (a *app) settingsOf(agent string) (*config.Config, error) {
+	settings, err := a.settings()
+	if err != nil || agent == "" {
+		return settings, err
+	}
+	return settings.Agent(agent)
+}
+
 type configExplain struct {
-	Key string `arg:"" help:"A setting or section, such as chat.history_limit, CHAT_MODEL or limits."`
+	Key   string `arg:"" optional:"" help:"A setting or section, such as chat.history_limit, CHAT_MODEL, limits or agents."`
+	Agent string `placeholder:"NAME" help:"The settings as this agent gets them; without a key, all that it has."`
 }
 
 func (configExplain) Help() string {
-	return examples("dossier config explain limits", "dossier config explain CHAT_MODEL")
+	return examples("dossier config explain limits", "dossier config explain CHAT_MODEL", "dossier config explain agents", "dossier config explain --agent sgr_agent")
 }
 
 func (c configExplain) Run(a *app) error {
-	settings, err := a.settings()
+	if c.Key == "" && c.Agent == "" {
+		return &failure{code: exitUsage, message: "there is nothing to explain", hint: "name a setting, such as limits, or an agent: dossier config explain --agent sgr_agent"}
+	}
+	settings, err := a.settingsOf(c.Agent)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		for _, v := range settings.Explain() {
-			if v.Path == c.Key || slices.Contains(v.Env, c.Key) {
-				printJSON(a.proc.Stdout, v)
-				return nil
-			}
+	if c.Agent != "" {
+		// What is wrong with the agent is told before what it gets.
+		own, err := a.settings()
+		if err == nil {
+			_, err = own.Definition(c.Agent)
 		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.JSON:
+		values := settings.Explain()
+		if c.Key != "" {
+			values, err = settings.ExplainKey(c.Key)
+		}
+		for _, v := range values {
+			printJSON(a.proc.Stdout, v)
+		}
+		return err
+	case c.Key == "":
+		return settings.RenderAgent(a.proc.Stdout)
 	}
 	return settings.RenderKey(a.proc.Stdout, c.Key)
 }

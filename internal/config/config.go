@@ -22,8 +22,9 @@ type Config struct {
 	KB        KB        `key:"kb" help:"Collections of the user's documents."`
 	Prompts   Prompts   `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
 	MCP       Tree      `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
-	Tools     Tree      `key:"tools" help:"Arguments of tools by name: {tool: {any: value}}."`
-	Agents    Tree      `key:"agents" help:"Agent definitions by name: {agent: {base_class, llm, execution, prompts, mcp, tools}}."`
+	Tools     Tree      `key:"tools" help:"Settings of tools by name: {tool: {any: value}}; with base_class it is a second name of that tool."`
+	A2A       Tree      `key:"a2a" help:"Agents of other servers, as agents: {name: {url, headers}}."`
+	Agents    Tree      `key:"agents" help:"Agent definitions by name: {agent: {base_class, llm, execution, prompts, search, mcp, tools, rules, tool_search, agents, capabilities, description}}."`
 
 	// A function, because fmt follows a pointer in an unexported field, and
 	// the state holds the environment.
@@ -74,7 +75,8 @@ type Server struct {
 type Execution struct {
 	MaxIterations      int    `key:"max_iterations" alias:"execution_max_steps" default:"10" min:"1" max:"1000" help:"Rounds before the agent has to answer."`
 	MaxClarifications  int    `key:"max_clarifications" default:"3" min:"0" max:"100" help:"Questions that the agent may ask the user."`
-	MCPContextLimit    int    `key:"mcp_context_limit" default:"15000" min:"0" help:"Characters of an MCP tool's result that the model sees."`
+	MCPContextLimit    int    `key:"mcp_context_limit" default:"15000" min:"1" help:"Characters of an MCP tool's result that the model sees."`
+	MaxDepth           int    `key:"max_depth" default:"3" min:"1" max:"20" help:"How deep agents may call agents."`
 	StreamingGenerator string `key:"streaming_generator" enum:"openai,open_webui" default:"openai" help:"Form of the OpenAI stream."`
 	LogsDir            string `key:"logs_dir" kind:"path" default:"logs" help:"Directory of agents' JSON logs; empty writes none."`
 	ReportsDir         string `key:"reports_dir" kind:"path" default:"reports" help:"Directory of reports; empty writes none."`
@@ -91,8 +93,8 @@ type Search struct {
 	PagesPerSite    int           `key:"pages_per_site" default:"2" min:"1" max:"100" help:"Pages of one site that are read at once."`
 	CacheTTL        time.Duration `key:"cache_ttl" default:"1h" min:"0s" max:"720h" help:"How long results and pages are kept and not asked for again; 0 keeps none."`
 	CacheMB         int           `key:"cache_mb" default:"256" min:"1" max:"65536" help:"Most room for what is kept, in MiB, for results and pages each."`
-	AllowNetworks   []string      `key:"allow_networks" help:"Private networks whose pages may be read, as 10.1.0.0/16."`
-	AllowPorts      []string      `key:"allow_ports" help:"Ports of pages beside 80 and 443."`
+	AllowNetworks   []string      `key:"allow_networks" trusted:"true" help:"Private networks whose pages may be read, as 10.1.0.0/16."`
+	AllowPorts      []string      `key:"allow_ports" trusted:"true" help:"Ports of pages beside 80 and 443."`
 	Browser         bool          `key:"browser" default:"true" help:"Show pages that are made by scripts in an installed Chromium."`
 
 	Rerank       string `key:"rerank" enum:"auto,endpoint,embeddings,model,lexical" default:"auto" help:"What ranks results: auto takes the first of endpoint, embeddings and model that is set up, else lexical."`

@@ -119,12 +119,12 @@ func TestPrecedence(t *testing.T) {
 }
 
 func TestLayersAreValues(t *testing.T) {
-	c := mustLoad(t, Sources{}, yamlFile("agents: {a: {llm: {model: m}, tools: [x], extra: 1}}\nmcp: {mcpServers: {s: {url: http://h/}}}\n"))
+	c := mustLoad(t, Sources{}, yamlFile("agents: {a: {llm: {model: m}, tools: [x], mcp: {other: 1}, extra: 1}}\nmcp: {mcpServers: {s: {url: http://h/}}}\n"))
 	a, err := c.Agent("a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := a.WithTemplate("t", []byte("llm: {model: n, top_p: 0.5}\nmcp: {other: 1}\ntools: [y]"))
+	b, err := a.WithTemplate("t", []byte("llm: {model: n, top_p: 0.5}\ntools: [y]"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,6 @@
 // Package config is the chain of configuration: defaults < environment <
-// config.yaml < definitions < agents.yaml < template in the database < flags.
+// config.yaml < definitions < agents.yaml < the agent's own sections < template
+// in the database < flags.
 //
 // A configuration is a value. Load makes one from Sources, Agent and
 // WithTemplate make another from it, and nothing is ever changed in place, so
@@ -21,6 +22,7 @@
 //	min, max bounds of a number or duration
 //	enum     allowed words, comma separated
 //	kind     "path": relative to the file that says it, ~/ is the home directory
+//	trusted  "true": no template sets it; so it is with every Secret and URL
 //	example  what Template shows instead of the default
 //	help     one sentence
 //
@@ -54,4 +56,17 @@
 // stands for its value, and is no error when the variable is unset. Null
 // empties a text and leaves any other setting alone. Top-level keys that begin
 // with x- are ignored: a place for YAML anchors.
+//
+// # Agents
+//
+// An entry of agents: has sections of its own (llm, models, execution,
+// prompts, search, mcp), which Config.Agent lays over the configuration, and
+// keys that only an agent has (agentKeys). Config.Definition is both together.
+// An entry replaces one of the same name in a lower layer, or a built-in one,
+// wholly. Where one thing can be said in two ways (a prompt as text or file,
+// max_searches in search or among the settings of web_search_tool), the higher
+// layer counts, and in one layer the text and the tool's settings.
+//
+// A template has the form of an entry, but comes from the database: it reads no
+// variables and no files, and says nothing of keys, addresses or servers.
 package config

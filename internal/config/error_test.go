@@ -186,7 +186,7 @@ func FuzzConfig(f *testing.F) {
 // fromBytes loads one document without touching the disk.
 func fromBytes(data []byte) (*Config, error) {
 	tb := schema()
-	st := &state{env: environ{"HOME=/h", "N=5"}, agents: map[string][]setting{}}
+	st := &state{env: environ{"HOME=/h", "N=5"}, agents: map[string]*entry{}}
 	bad := &problems{}
 	st.layers[layerDefault] = st.defaults(tb, bad)
 	r := st.reader(tb, "c.yaml", "", layerFile, &st.layers[layerFile], bad)

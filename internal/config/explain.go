@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -17,6 +16,10 @@ type Value struct {
 	Value  string `json:"value"`
 	Origin string `json:"origin"` // "default", "env CHAT_MODEL", "config.yaml:12", "flag --model"
 	Help   string `json:"help"`
+	// Layer is the part of the chain that Origin belongs to: default, env,
+	// file, definitions, agents, agent, template or flag; empty where a value
+	// was found out.
+	Layer string `json:"layer,omitempty"`
 	// Inherited marks a role's setting that comes from default or from the
 	// provider, not from the role itself.
 	Inherited bool `json:"inherited,omitempty"`
@@ -39,7 +42,14 @@ func (c *Config) Explain() []Value {
 	out := make([]Value, 0, len(t.leaves))
 	models := map[Role]*Model{}
 	for _, l := range t.leaves {
-		if l.kind == kindTree && !strings.HasPrefix(l.path, "models.") {
+		switch {
+		case l == t.agents && c.st().ofAgent():
+			out = append(out, c.explainAgent()...)
+			continue
+		case l == t.agents:
+			out = append(out, c.explainAgents()...)
+			continue
+		case l.kind == kindTree && !strings.HasPrefix(l.path, "models."):
 			out = append(out, c.entries(l)...)
 			continue
 		}
@@ -65,7 +75,7 @@ func (c *Config) entries(l *leaf) []Value {
 				continue
 			}
 			if v.Origin == "" {
-				v.Origin = s.origin.String()
+				v.Origin, v.Layer = s.origin.String(), s.layer.String()
 			} else {
 				v.Overrides = append(v.Overrides, Override{inline(shownEntry(k, s.value)), s.origin.String()})
 			}
@@ -76,14 +86,14 @@ func (c *Config) entries(l *leaf) []Value {
 }
 
 func (c *Config) explain(l *leaf, models map[Role]*Model) Value {
-	v := Value{Path: l.path, Help: l.help, Origin: "default", Env: l.envNames()}
+	v := Value{Path: l.path, Help: l.help, Origin: "default", Layer: layerDefault.String(), Env: l.envNames()}
 	if l.kind == kindTree {
 		v.Env = nil
 	}
 	i := c.st().last[l.id]
 	if i >= 0 {
 		s := &c.st().settings[i]
-		v.Value, v.Origin = c.shown(s), s.origin.String()
+		v.Value, v.Origin, v.Layer = c.shown(s), s.origin.String(), s.layer.String()
 		if s.via != "" {
 			v.Origin += " (" + s.via + ")"
 		}
@@ -107,7 +117,9 @@ func (c *Config) explain(l *leaf, models map[Role]*Model) Value {
 	if origin == "" {
 		origin = "not set"
 	}
-	v.Inherited = origin != v.Origin
+	if v.Inherited = origin != v.Origin; v.Inherited {
+		v.Layer = ""
+	}
 	v.Value, v.Origin = value, origin
 	return v
 }
@@ -160,84 +172,4 @@ func inline(v any) string {
 		return redacted
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// Render writes a table of the settings. Without all it leaves out what a role
-// only inherits and what is empty.
-func (c *Config) Render(w io.Writer, all bool) error {
-	values := slices.DeleteFunc(c.Explain(), func(v Value) bool {
-		if all {
-			return false
-		}
-		return v.Value == "" || v.Inherited && !strings.HasPrefix(v.Path, "models.default.") || v.Origin == "not set"
-	})
-	path, value := 0, 0
-	for i := range values {
-		values[i].Value = shorten(values[i].Value, 48)
-		path, value = max(path, len(values[i].Path)), max(value, len([]rune(values[i].Value)))
-	}
-	var b strings.Builder
-	for _, v := range values {
-		pad := value - len([]rune(v.Value))
-		fmt.Fprintf(&b, "%-*s  %s%*s  %s\n", path, printable(v.Path), v.Value, pad, "", printable(v.Origin))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// RenderKey writes everything about one setting, or about each setting of a
-// section. The key may be a path, a flat name or a variable's name.
-func (c *Config) RenderKey(w io.Writer, key string) error {
-	t := schema()
-	want := strings.ToLower(key)
-	if l := t.find(want); l != nil {
-		want = l.path
-	} else if e, ok := t.env[want]; ok {
-		want = e.leaf.path
-	} else if l := t.find(strings.TrimPrefix(want, "dossier_")); l != nil {
-		want = l.path
-	} else if n := t.root.byKey[want]; n != nil {
-		want = n.path
-	}
-	var b strings.Builder
-	for _, v := range c.Explain() {
-		if p := strings.ToLower(v.Path); p != want && !strings.HasPrefix(p, want+".") {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		v.write(&b)
-	}
-	if b.Len() == 0 {
-		if n := t.root.byKey[want]; n == nil || n.leaf == nil {
-			return &Error{Key: key, Problem: "no such setting", Nearest: t.suggest(t.root, strings.ReplaceAll(want, ".", "_"))}
-		}
-		fmt.Fprintf(&b, "%s is empty\n", want)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func (v Value) write(b *strings.Builder) {
-	value := v.Value
-	if value == "" {
-		value = "(empty)"
-	}
-	fmt.Fprintf(b, "%s = %s\n  from       %s\n", printable(v.Path), value, printable(v.Origin))
-	for _, o := range v.Overrides {
-		fmt.Fprintf(b, "  overrides  %s from %s\n", o.Value, printable(o.Origin))
-	}
-	if l := schema().byPath[v.Path]; l != nil {
-		if l.enum != nil {
-			fmt.Fprintf(b, "  allowed    %s\n", strings.Join(l.enum, ", "))
-		}
-		if r := l.bounds(); r != "" {
-			fmt.Fprintf(b, "  range      %s\n", r)
-		}
-	}
-	if len(v.Env) > 0 {
-		fmt.Fprintf(b, "  variables  %s\n", strings.Join(v.Env, ", "))
-	}
-	fmt.Fprintf(b, "  %s\n", v.Help)
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -110,7 +111,7 @@ func BenchmarkLoad(b *testing.B) {
 	b.Run("cold", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			buildSchema()
+			buildSchema(reflect.TypeFor[Config]())
 		}
 	})
 	b.Run("none", func(b *testing.B) {

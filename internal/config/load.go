@@ -72,8 +72,9 @@ type setting struct {
 	layer  layer
 	empty  bool // said, but said to be nothing
 	origin origin
-	via    string // the variable that a secret's value names
-	prev   int    // index of the setting that this one overrides, or -1
+	via    string   // the variable that a secret's value names
+	order  []string // of a tree's entry that names things: the names as they stand
+	prev   int      // index of the setting that this one overrides, or -1
 }
 
 // state is what a Config remembers of its making.
@@ -81,9 +82,11 @@ type state struct {
 	env      environ
 	file     string
 	layers   [layerFlag + 1][]setting
-	agents   map[string][]setting
-	settings []setting // folded, in the order of the chain
-	last     []int     // by leaf: index of the setting in force, or -1
+	agents   map[string]*entry // by name, of the files
+	agent    *entry            // whose sections are layerAgent; nil: none
+	template *entry            // whose sections are layerTemplate; nil: none
+	settings []setting         // folded, in the order of the chain
+	last     []int             // by leaf: index of the setting in force, or -1
 	notes    []string
 }
 
@@ -91,7 +94,7 @@ type state struct {
 // everything that is wrong.
 func Load(src Sources) (*Config, error) {
 	t := schema()
-	st := &state{env: src.Env, agents: map[string][]setting{}}
+	st := &state{env: src.Env, agents: map[string]*entry{}}
 	bad := &problems{}
 	st.layers[layerDefault] = st.defaults(t, bad)
 	st.layers[layerEnv] = st.variables(t, bad)
@@ -118,17 +121,13 @@ func Load(src Sources) (*Config, error) {
 // Agent lays the sections of an agent's definition (llm, models, execution,
 // prompts, search, mcp) over the configuration, below a template and flags.
 func (c *Config) Agent(name string) (*Config, error) {
-	own, ok := c.st().agents[name]
-	if !ok {
-		names := make([]string, 0, len(c.Agents))
-		for n := range c.Agents {
-			names = append(names, n)
-		}
-		slices.Sort(names)
-		return nil, &Error{Where: "agents", Key: name, Problem: "no such agent definition", Nearest: nearest(name, names)}
+	e := c.entryOf(name)
+	if e == nil {
+		return nil, &Error{Where: "agents", Key: name, Problem: "no such agent definition", Nearest: nearest(name, c.Definitions())}
 	}
 	st := *c.st()
-	st.layers[layerAgent] = own
+	st.agent = e
+	st.layers[layerAgent] = e.sections
 	return st.fold(schema()), nil
 }
 
@@ -138,15 +137,20 @@ func (c *Config) WithTemplate(name string, document []byte) (*Config, error) {
 	st := *c.st()
 	st.notes = slices.Clone(c.st().notes)
 	bad := &problems{}
-	own := []setting{}
-	r := st.reader(schema(), "template "+name, "", layerTemplate, &own, bad)
-	if root := r.parse(document); root != nil {
-		r.definition(root, "")
+	r := st.reader(schema(), "template "+name, "", layerTemplate, nil, bad)
+	r.stored = true
+	e := &entry{name: name, origin: origin{name: r.name}}
+	if problem := badName(name); problem != "" {
+		bad.add(&Error{Where: r.name, Problem: problem})
+	} else if root := r.parse(asYAML(document)); root != nil {
+		r.definition(e, root, "")
 	}
+	bad.sort(0)
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
-	st.layers[layerTemplate] = own
+	st.template = e
+	st.layers[layerTemplate] = e.sections
 	return st.fold(schema()), nil
 }
 
@@ -376,24 +380,39 @@ func (st *state) fold(t *tables) *Config {
 		st.last[i] = -1
 	}
 	root := reflect.ValueOf(c).Elem()
-	for _, settings := range st.layers {
+	implied := st.implied()
+	for ly, settings := range st.layers {
 		for _, s := range settings {
-			field := root.FieldByIndex(s.leaf.index)
-			switch {
-			case s.leaf.kind == kindTree:
-				if field.IsNil() {
-					field.Set(reflect.ValueOf(Tree{}))
-				}
-				field.Interface().(Tree)[s.key] = s.value
-			case s.empty:
-				field.Set(zeroOf(s.leaf))
-			default:
-				field.Set(reflect.ValueOf(s.value))
+			st.apply(root, s)
+		}
+		for _, s := range implied {
+			if s.layer == layer(ly) {
+				st.apply(root, s)
 			}
-			s.prev = st.last[s.leaf.id]
-			st.last[s.leaf.id] = len(st.settings)
-			st.settings = append(st.settings, s)
 		}
 	}
 	return c
+}
+
+func (st *state) apply(root reflect.Value, s setting) {
+	set(root, &s)
+	s.prev = st.last[s.leaf.id]
+	st.last[s.leaf.id] = len(st.settings)
+	st.settings = append(st.settings, s)
+}
+
+// set puts a setting into its field below root.
+func set(root reflect.Value, s *setting) {
+	field := root.FieldByIndex(s.leaf.index)
+	switch {
+	case s.leaf.kind == kindTree:
+		if field.IsNil() {
+			field.Set(reflect.ValueOf(Tree{}))
+		}
+		field.Interface().(Tree)[s.key] = s.value
+	case s.empty:
+		field.Set(zeroOf(s.leaf))
+	default:
+		field.Set(reflect.ValueOf(s.value))
+	}
 }

@@ -3,8 +3,6 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -28,32 +26,101 @@ type MCPSearch struct {
 	Topics []string `json:"topics"`
 }
 
+// MCPServers are the names of the servers of the section mcp, in the order in
+// which the file has them.
+func (c *Config) MCPServers() ([]string, error) {
+	t, err := c.table(schema().mcp, "mcpServers", "{url: …}")
+	return t.names, err
+}
+
 // MCPServer returns a server of the section mcp by its name.
 func (c *Config) MCPServer(name string) (MCPServer, error) {
-	var section struct {
-		Servers map[string]json.RawMessage `json:"mcpServers"`
-	}
-	raw, err := json.Marshal(map[string]any(c.MCP))
+	var s MCPServer
+	t, err := c.table(schema().mcp, "mcpServers", "{url: …}")
 	if err == nil {
-		err = json.Unmarshal(raw, &section)
+		err = t.decode(name, &s, "server", "url and command are texts, args a list, headers and env texts by name")
 	}
 	if err != nil {
-		return MCPServer{}, &Error{Key: "mcp", Problem: "it is not as {mcpServers: {name: {url: …}}}"}
-	}
-	entry, ok := section.Servers[name]
-	if !ok {
-		names := strings.Join(slices.Sorted(maps.Keys(section.Servers)), ", ")
-		if names == "" {
-			names = "none"
-		}
-		return MCPServer{}, &Error{Key: "mcp.mcpServers", Problem: fmt.Sprintf("there is no server %q; those there are: %s", name, names)}
-	}
-	var s MCPServer
-	if err := json.Unmarshal(entry, &s); err != nil {
-		return s, &Error{Key: "mcp.mcpServers." + name, Problem: "a value is of the wrong kind: url and command are texts, args a list, headers and env texts by name"}
+		return MCPServer{}, err
 	}
 	if (s.URL == "") == (s.Command == "") {
 		return s, &Error{Key: "mcp.mcpServers." + name, Problem: "it needs either url or command"}
 	}
 	return s, nil
+}
+
+// RemoteAgent is an agent of another server, reached over A2A.
+type RemoteAgent struct {
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+}
+
+// RemoteAgents are the names of the agents of the section a2a, in the order in
+// which the file has them.
+func (c *Config) RemoteAgents() ([]string, error) {
+	t, err := c.table(schema().a2a, "agents", "{url: …}")
+	return t.names, err
+}
+
+// RemoteAgent returns an agent of the section a2a by its name.
+func (c *Config) RemoteAgent(name string) (RemoteAgent, error) {
+	var a RemoteAgent
+	t, err := c.table(schema().a2a, "agents", "{url: …}")
+	if err == nil {
+		err = t.decode(name, &a, "agent", "url is a text, headers texts by name")
+	}
+	if err != nil {
+		return RemoteAgent{}, err
+	}
+	var address URL
+	if err := address.UnmarshalText([]byte(a.URL)); err != nil || address == "" {
+		return a, &Error{Key: "a2a.agents." + name, Problem: "it needs a url such as https://host/"}
+	}
+	return a, nil
+}
+
+// table is the entry of a free section that names things.
+type table struct {
+	path    string
+	entries map[string]any
+	names   []string // in the order of the file
+	from    *setting // nil: nothing was said
+}
+
+// table finds the entry in any case; of several the highest layer counts.
+func (c *Config) table(l *leaf, key, form string) (table, error) {
+	t := table{path: l.path + "." + key}
+	for i := c.st().last[l.id]; i >= 0; i = c.st().settings[i].prev {
+		s := &c.st().settings[i]
+		if t.from != nil || s.value == nil || !strings.EqualFold(s.key, key) {
+			continue
+		}
+		t.from = s
+		entries, ok := s.value.(map[string]any)
+		if !ok {
+			return table{}, &Error{File: s.origin.name, Line: s.origin.line, Key: t.path, Problem: "it is not as {name: " + form + "}"}
+		}
+		t.entries, t.names = entries, s.order
+	}
+	return t, nil
+}
+
+// decode reads one entry of the table into out.
+func (t table) decode(name string, out any, what, kinds string) error {
+	entry, ok := t.entries[name]
+	if !ok {
+		names := strings.Join(t.names, ", ")
+		if names == "" {
+			names = "none"
+		}
+		return &Error{Key: t.path, Problem: fmt.Sprintf("there is no %s %q; those there are: %s", what, name, names)}
+	}
+	raw, err := json.Marshal(entry)
+	if err == nil {
+		err = json.Unmarshal(raw, out)
+	}
+	if err != nil {
+		return &Error{Key: t.path + "." + name, Problem: "a value is of the wrong kind: " + kinds}
+	}
+	return nil
 }

@@ -21,7 +21,7 @@ mcp:
 	if far, err := c.MCPServer("far"); err != nil || far.Headers["Authorization"] != "Bearer t0ken" {
 		t.Errorf("%+v, %v", far, err)
 	}
-	for name, want := range map[string]string{"none": "both, far, hn, odd", "both": "either url or command", "odd": "wrong kind"} {
+	for name, want := range map[string]string{"none": "hn, far, both, odd", "both": "either url or command", "odd": "wrong kind"} {
 		if _, err := c.MCPServer(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -26,10 +26,11 @@ type reader struct {
 	out     *[]setting
 	notes   *[]string
 	bad     *problems
-	agents  map[string][]setting // settings of each agent's own sections
-	seen    map[*leaf]int        // line where this document set the leaf
-	alias   int                  // depth of aliases being followed
-	grown   int                  // values visited through aliases
+	agents  map[string]*entry
+	stored  bool          // a template: see trust.go
+	seen    map[*leaf]int // line where this document set the leaf
+	alias   int           // depth of aliases being followed
+	grown   int           // values visited through aliases
 	depth   int
 	stopped bool
 }
@@ -217,6 +218,10 @@ func (r *reader) put(s setting, at *yaml.Node) {
 
 // value reads the value of a leaf.
 func (r *reader) value(l *leaf, p pair, name string) {
+	if problem := r.refuses(l); problem != "" {
+		r.fail(p.key, name, problem, "")
+		return
+	}
 	if l.kind == kindTree {
 		r.tree(l, p.value, name)
 		return
@@ -228,6 +233,10 @@ func (r *reader) value(l *leaf, p pair, name string) {
 	r.seen[l] = p.key.Line
 	r.within(p.value, name, func(y *yaml.Node) {
 		switch {
+		case l.kind == kindTools:
+			r.toolList(l, p, y, name)
+		case l.kind == kindRules:
+			r.ruleList(l, p, y, name)
 		case y.Kind == yaml.ScalarNode:
 			r.scalar(l, p, y, name)
 		case y.Kind == yaml.SequenceNode && l.kind == kindList:
@@ -246,7 +255,7 @@ func (r *reader) scalar(l *leaf, p pair, y *yaml.Node, name string) {
 		}
 		text = ""
 	}
-	expanded, problem := r.env.expand(text)
+	expanded, problem := r.expand(text)
 	if problem != "" {
 		r.fail(p.value, name, problem, "")
 		return
@@ -256,6 +265,10 @@ func (r *reader) scalar(l *leaf, p pair, y *yaml.Node, name string) {
 		expanded, via = r.reference(expanded, l, p.key)
 	}
 	if l.isPath {
+		if r.stored && !inside(expanded) {
+			r.fail(p.value, name, "expected a directory below the working directory: a template names no other", "")
+			return
+		}
 		expanded = r.place(expanded)
 	}
 	v, problem := l.parse(expanded)
@@ -295,7 +308,7 @@ func (r *reader) list(l *leaf, p pair, y *yaml.Node, name string) {
 				r.fail(c, name, "expected a text in the list, found "+shape(c), "")
 				return
 			}
-			s, problem := r.env.expand(c.Value)
+			s, problem := r.expand(c.Value)
 			if problem != "" {
 				r.fail(c, name, problem, "")
 				return
@@ -322,9 +335,13 @@ func (r *reader) tree(l *leaf, y *yaml.Node, name string) {
 			if !ok {
 				continue
 			}
-			r.put(setting{leaf: l, key: p.key.Value, value: v}, p.key)
+			s := setting{leaf: l, key: p.key.Value, value: v}
+			if l == r.t.mcp || l == r.t.a2a {
+				s.order = r.order(p.value, key)
+			}
+			r.put(s, p.key)
 			if l == r.t.agents {
-				r.agent(p, key)
+				r.agent(p, key, v)
 			}
 		}
 	})
@@ -332,44 +349,17 @@ func (r *reader) tree(l *leaf, y *yaml.Node, name string) {
 
 func exact(s string) string { return s }
 
-// agent reads the sections of a definition that are also sections of Config,
-// so that mistakes in them are found at once and Agent can lay them on top.
-func (r *reader) agent(p pair, name string) {
-	own := []setting{}
-	sub := *r
-	sub.out, sub.layer, sub.seen, sub.agents = &own, layerAgent, map[*leaf]int{}, nil
-	sub.definition(p.value, name)
-	r.stopped, r.grown = sub.stopped, sub.grown
-	if r.agents != nil {
-		r.agents[p.key.Value] = own
-	}
-}
-
-// definition reads an agent's own sections; other keys of it are free.
-func (r *reader) definition(y *yaml.Node, name string) {
+// order lists the keys of a section as the document has them.
+func (r *reader) order(y *yaml.Node, name string) (keys []string) {
 	r.within(y, name, func(y *yaml.Node) {
-		if isNull(y) {
-			return
-		}
 		if y.Kind != yaml.MappingNode {
-			r.fail(y, name, "expected an agent's definition (key: value), found "+shape(y), "")
 			return
 		}
-		for _, p := range r.pairs(y, name, strings.ToLower) {
-			key := strings.ToLower(p.key.Value)
-			switch key {
-			case "llm", "models", "execution", "prompts", "search", "mcp":
-			default:
-				continue // base_class, tools and whatever the agent's class takes
-			}
-			child := r.t.root.byKey[key]
-			if child.leaf != nil {
-				r.tree(child.leaf, p.value, join(name, p.key.Value))
-			} else {
-				r.section(child, p.value, join(name, p.key.Value))
-			}
+		for _, p := range r.pairs(y, name, exact) {
+			keys = append(keys, p.key.Value)
 		}
 	})
+	return keys
 }
 
 // free decodes any value into maps, slices and scalars.
@@ -400,7 +390,7 @@ func (r *reader) free(y *yaml.Node, name string) (out any, ok bool) {
 }
 
 func (r *reader) freeScalar(y *yaml.Node, name string) (any, bool) {
-	text, problem := r.env.expand(y.Value)
+	text, problem := r.expand(y.Value)
 	if problem != "" {
 		r.fail(y, name, problem, "")
 		return nil, false

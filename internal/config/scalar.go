@@ -66,8 +66,8 @@ func (l *leaf) parse(text string) (v reflect.Value, problem string) {
 		if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
 			return v, err.Error()
 		}
-	case kindTree:
-		return v, "expected a section (key: value)"
+	case kindTree, kindTools, kindRules:
+		return v, l.expected()
 	}
 	if l.pointer {
 		p := reflect.New(l.typ)
@@ -118,7 +118,7 @@ func (l *leaf) expected() string {
 		return "expected true or false"
 	case kindDuration:
 		return "expected a duration"
-	case kindList:
+	case kindList, kindTools, kindRules:
 		return "expected a list"
 	case kindTree:
 		return "expected a section (key: value)"

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"dossier/tool"
 )
 
 type kind uint8
@@ -22,6 +24,8 @@ const (
 	kindList
 	kindTree
 	kindCustom // its pointer is an encoding.TextUnmarshaler
+	kindTools
+	kindRules
 )
 
 // leaf is one setting as its tags declare it.
@@ -34,6 +38,7 @@ type leaf struct {
 	pointer bool
 	secret  bool
 	isPath  bool
+	trusted bool
 	def     string
 	example string
 	help    string
@@ -73,19 +78,30 @@ type tables struct {
 	flags  map[string]*leaf
 	byPath map[string]*leaf
 	agents *leaf
+	mcp    *leaf
+	a2a    *leaf
+	tools  *leaf
 }
 
-// schema is derived from the tags of Config once and never changes.
-var schema = sync.OnceValue(buildSchema)
+// schema is derived from the tags of Config once and never changes; so
+// are those of an agent's own keys and of a rule.
+var (
+	schema      = sync.OnceValue(func() *tables { return buildSchema(reflect.TypeFor[Config]()) })
+	agentSchema = sync.OnceValue(func() *tables { return buildSchema(reflect.TypeFor[agentKeys]()) })
+	ruleSchema  = sync.OnceValue(func() *tables { return buildSchema(reflect.TypeFor[ruleKeys]()) })
+)
 
 var (
 	durationType = reflect.TypeFor[time.Duration]()
 	secretType   = reflect.TypeFor[Secret]()
+	urlType      = reflect.TypeFor[URL]()
 	treeType     = reflect.TypeFor[Tree]()
+	toolsType    = reflect.TypeFor[[]toolEntry]()
+	rulesType    = reflect.TypeFor[[]tool.Rule]()
 	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-func buildSchema() *tables {
+func buildSchema(typ reflect.Type) *tables {
 	t := &tables{
 		root:   &node{},
 		flat:   make(map[string]*leaf, 512),
@@ -94,7 +110,7 @@ func buildSchema() *tables {
 		byPath: make(map[string]*leaf, 256),
 	}
 	b := builder{t: t, parsed: map[reflect.Type][]field{}}
-	b.section(t.root, reflect.TypeFor[Config](), nil, nil)
+	b.section(t.root, typ, nil, nil)
 	for _, l := range t.leaves {
 		t.name(strings.ReplaceAll(l.path, ".", "_"), l)
 		t.byPath[l.path] = l
@@ -116,7 +132,7 @@ func buildSchema() *tables {
 			t.flags[l.flag] = l
 		}
 	}
-	t.agents = t.byPath["agents"]
+	t.agents, t.mcp, t.a2a, t.tools = t.byPath["agents"], t.byPath["mcp"], t.byPath["a2a"], t.byPath["tools"]
 	return t
 }
 
@@ -249,6 +265,7 @@ func parseFields(typ reflect.Type) []field {
 		}
 		l.def, l.example = sf.Tag.Get("default"), sf.Tag.Get("example")
 		l.flag, l.isPath = sf.Tag.Get("flag"), sf.Tag.Get("kind") == "path"
+		l.trusted = l.secret || l.typ == urlType || sf.Tag.Get("trusted") != ""
 		l.enum, l.aliases, l.env = listOf(sf.Tag.Get("enum")), listOf(sf.Tag.Get("alias")), listOf(sf.Tag.Get("env"))
 		l.min, l.minText, l.hasMin = l.bound(sf.Tag.Get("min"))
 		l.max, l.maxText, l.hasMax = l.bound(sf.Tag.Get("max"))
@@ -272,6 +289,10 @@ func (l *leaf) setKind() bool {
 		l.kind = kindDuration
 	case l.typ == treeType:
 		l.kind = kindTree
+	case l.typ == toolsType:
+		l.kind = kindTools
+	case l.typ == rulesType:
+		l.kind = kindRules
 	case reflect.PointerTo(l.typ).Implements(textType):
 		l.kind = kindCustom
 	case l.typ.Kind() == reflect.String:
