@@ -76,3 +76,67 @@ func Marker(numbers []int) string {
 	}
 	return b.String()
 }
+
+// OnlyKnown takes citations of sources that don't exist out of an answer in
+// Markdown and returns their numbers, each once. Code is left alone.
+func OnlyKnown(markdown string, known func(n int) bool) (text string, unknown []int) {
+	var b, prose strings.Builder
+	flush := func() {
+		kept, gone := onlyKnown(prose.String(), known)
+		b.WriteString(kept)
+		for _, n := range gone {
+			if !slices.Contains(unknown, n) {
+				unknown = append(unknown, n)
+			}
+		}
+		prose.Reset()
+	}
+	fence := ""
+	for line := range strings.Lines(markdown) {
+		bare := strings.TrimSpace(line)
+		switch {
+		case fence == "" && fenceLine().MatchString(line):
+			flush()
+			fence = bare[:3]
+			b.WriteString(line)
+		case fence != "":
+			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
+				fence = ""
+			}
+			b.WriteString(line)
+		default:
+			prose.WriteString(line)
+		}
+	}
+	flush()
+	return b.String(), unknown
+}
+
+// onlyKnown does it for a text without fenced code.
+func onlyKnown(text string, known func(n int) bool) (kept string, unknown []int) {
+	marks := markers(text, codeSpans(text))
+	if len(marks) == 0 {
+		return text, nil
+	}
+	var b strings.Builder
+	last := 0
+	for _, m := range marks {
+		var numbers []int
+		for _, n := range m.numbers {
+			if known(n) {
+				numbers = append(numbers, n)
+			} else {
+				unknown = append(unknown, n)
+			}
+		}
+		before := text[last:m.start]
+		if len(numbers) == 0 {
+			before = strings.TrimRight(before, " ")
+		}
+		b.WriteString(before)
+		b.WriteString(Marker(numbers))
+		last = m.end
+	}
+	b.WriteString(text[last:])
+	return b.String(), unknown
+}

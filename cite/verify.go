@@ -329,27 +329,11 @@ func (v *verifier) render(text string, claims []Checked) string {
 
 // known rewrites the markers of text to those of known sources.
 func (v *verifier) known(text string) string {
-	marks := markers(text, codeSpans(text))
-	if len(marks) == 0 {
-		return text
-	}
-	var b strings.Builder
-	last := 0
-	for _, m := range marks {
-		numbers := slices.DeleteFunc(slices.Clone(m.numbers), func(n int) bool {
-			_, ok := v.ledger.Source(n)
-			return !ok
-		})
-		before := text[last:m.start]
-		if len(numbers) == 0 {
-			before = strings.TrimRight(before, " ")
-		}
-		b.WriteString(before)
-		b.WriteString(Marker(numbers))
-		last = m.end
-	}
-	b.WriteString(text[last:])
-	return b.String()
+	text, _ = onlyKnown(text, func(n int) bool {
+		_, ok := v.ledger.Source(n)
+		return ok
+	})
+	return text
 }
 
 // appendMark puts a mark before the punctuation and space that end a claim.

@@ -59,8 +59,16 @@ const leastTokens = 40
 // the room if not all fit; passages that say the same as another are left
 // out. Passages of one document stand together under one number, and chunks
 // that follow each other become one excerpt.
-func Compose(facets []Facet, budget int) Context {
-	p := packer{left: budget, taken: map[string]bool{}, byDoc: map[int64]int{}}
+func Compose(facets []Facet, budget int) Context { return ComposeNumbered(facets, budget, nil) }
+
+// ComposeNumbered is Compose for who has numbered sources already: number
+// returns the number of a document that is one of them, or else the one that it
+// gets when after others that are new have got theirs. Nil counts from 1.
+func ComposeNumbered(facets []Facet, budget int, number func(path string, after int) (n int, known bool)) Context {
+	if number == nil {
+		number = func(_ string, after int) (int, bool) { return after + 1, false }
+	}
+	p := packer{left: budget, taken: map[string]bool{}, byDoc: map[int64]int{}, number: number}
 	next := make([]int, len(facets)) // place in a facet's hits
 	covered := make([]bool, len(facets))
 	for round := 0; ; round++ {
@@ -129,6 +137,8 @@ type packer struct {
 	byDoc    map[int64]int // index of a document's citation
 	cited    []Citation
 	sketches []lang.Sketch
+	number   func(path string, after int) (int, bool)
+	fresh    int // cited documents that number did not know
 }
 
 // place adds a hit, cut to what fits into share if need be.
@@ -143,7 +153,8 @@ func (p *packer) place(question string, h Hit, share int) placement {
 	at, cited := p.byDoc[h.Document]
 	cost := llm.EstimateTokens("\n\n" + label(h.Headings, h.Page))
 	if !cited {
-		c := Citation{Number: len(p.cited) + 1, Path: h.Path, Title: h.Title, Date: h.Date}
+		n, _ := p.number(h.Path, p.fresh)
+		c := Citation{Number: n, Path: h.Path, Title: h.Title, Date: h.Date}
 		cost += llm.EstimateTokens("\n\n" + c.head())
 	}
 	start, end := 0, len(h.Text)
@@ -163,7 +174,11 @@ func (p *packer) place(question string, h Hit, share int) placement {
 	if !cited {
 		at = len(p.cited)
 		p.byDoc[h.Document] = at
-		p.cited = append(p.cited, Citation{Number: at + 1, Document: h.Document, Path: h.Path, Title: h.Title, Date: h.Date})
+		n, known := p.number(h.Path, p.fresh)
+		if !known {
+			p.fresh++
+		}
+		p.cited = append(p.cited, Citation{Number: n, Document: h.Document, Path: h.Path, Title: h.Title, Date: h.Date})
 	}
 	c := &p.cited[at]
 	c.Excerpts = append(c.Excerpts, Excerpt{ChunkIDs: []string{h.ID}, Start: h.Start + start, End: h.Start + end,

@@ -52,7 +52,14 @@ func (r Rules) Check() error {
 // The language of a query is a preference: a hit that is clearly in another one,
 // because the engine says so or because its text leaves no doubt, is not
 // dropped, it moves behind the others. It may be the only one that knows.
-func Filtered(s Searcher, r Rules) Searcher {
+func Filtered(s Searcher, r Rules) Searcher { return r.filter(s) }
+
+// Against says why the rules drop a hit, and which of them; "" if none does.
+func (r Rules) Against(h Hit) (why DropReason, rule string) {
+	return r.filter(nil).unwanted(h, Query{}, nil)
+}
+
+func (r Rules) filter(s Searcher) filtered {
 	f := filtered{Searcher: s}
 	for _, d := range r.BlockedDomains {
 		if domain, err := domainOf(d); err == nil {

@@ -10,8 +10,10 @@ package sources
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"dossier/cite"
+	"dossier/event"
 	"dossier/lang"
 	"dossier/search"
 )
@@ -54,6 +56,23 @@ type Finding struct {
 	// Engines that were asked, by name, and what became of it.
 	Engines []search.Attempt `json:"engines,omitempty"`
 	Dropped []search.Drop    `json:"dropped,omitempty"`
+}
+
+// Event is what came of a query as the run's log tells it.
+func (f Finding) Event(query, corpus string) event.SearchResults {
+	told := event.SearchResults{Query: query, Engine: corpus, Found: len(f.Leads), Cached: len(f.Engines) > 0}
+	for _, a := range f.Engines {
+		reply := event.EngineReply{Engine: a.Engine, Found: a.Found, Cached: a.Cached}
+		if a.Reason != "" {
+			reply.Error = strings.TrimSuffix(string(a.Reason)+": "+a.Detail, ": ")
+		}
+		told.Cached = told.Cached && a.Cached
+		told.Engines = append(told.Engines, reply)
+	}
+	for _, d := range f.Dropped {
+		told.Dropped = append(told.Dropped, event.DroppedResult{URL: d.URL, Reason: string(d.Why), Detail: d.Detail})
+	}
+	return told
 }
 
 // Weights tells how rare the stem of a word is: the higher, the more it says.

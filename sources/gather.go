@@ -396,18 +396,11 @@ func (g *gathering) take(q *query) int {
 // results tells what came back, and makes trouble of engines that did not
 // answer while others did.
 func (g *gathering) results(q *query) event.SearchResults {
-	told := event.SearchResults{Query: q.text, Engine: g.Corpus.Name(), Found: len(q.found.Leads), Cached: len(q.found.Engines) > 0}
-	for _, a := range q.found.Engines {
-		reply := event.EngineReply{Engine: a.Engine, Found: a.Found, Cached: a.Cached}
-		if a.Reason != "" {
-			reply.Error = strings.TrimSuffix(string(a.Reason)+": "+a.Detail, ": ")
-			g.trouble("research.engine-failed", "engine", a.Engine, "why", reply.Error)
+	told := q.found.Event(q.text, g.Corpus.Name())
+	for _, e := range told.Engines {
+		if e.Error != "" {
+			g.trouble("research.engine-failed", "engine", e.Engine, "why", e.Error)
 		}
-		told.Cached = told.Cached && a.Cached
-		told.Engines = append(told.Engines, reply)
-	}
-	for _, d := range q.found.Dropped {
-		told.Dropped = append(told.Dropped, event.DroppedResult{URL: d.URL, Reason: string(d.Why), Detail: d.Detail})
 	}
 	return told
 }

@@ -225,7 +225,7 @@ func (c *localCorpus) Find(ctx context.Context, q Query) (Finding, error) {
 	leads := make([]Lead, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		leads = append(leads, Lead{
-			ID: h.ID, Ref: strconv.FormatInt(h.Document, 10), Kind: cite.File, URI: address(h.Path),
+			ID: h.ID, Ref: strconv.FormatInt(h.Document, 10), Kind: cite.File, URI: Address(h.Path),
 			Title: h.Title, Author: h.Author, Date: h.Date, Lang: h.Lang, Text: h.Text, Ranking: h.Score,
 			Spot: Spot{Start: h.Start, End: h.End, Headings: h.Headings, Page: h.Page}, Ranked: true,
 		})
@@ -267,9 +267,9 @@ func (e *removedError) Fault() (code, hint string) {
 	return "no_collection", "ask again: a folder that is named with --in is read anew"
 }
 
-// address is a path as a source is known by it. It has to be UTF-8 and to tell
+// Address is a path as a source is known by it. It has to be UTF-8 and to tell
 // files apart whose names are not: their bytes are written as in an address.
-func address(path string) string {
+func Address(path string) string {
 	if utf8.ValidString(path) {
 		return path
 	}
@@ -293,5 +293,5 @@ func show(path, base string) string {
 			path = rel
 		}
 	}
-	return address(path)
+	return Address(path)
 }

@@ -132,6 +132,18 @@ func (g *gathering) orderByWords(facet int, leads []Lead) []int {
 	return out
 }
 
+// Words ranks texts by the words that they share with the query.
+type Words struct{}
+
+// Rerank implements search.Reranker. It never fails.
+func (Words) Rerank(_ context.Context, query string, texts []string) ([]float64, error) {
+	scores := make([]float64, len(texts))
+	for place, i := range byWords(query, texts) {
+		scores[i] = 1 / float64(place+1)
+	}
+	return scores, nil
+}
+
 // byWords returns the places of texts, those first that have most of the words
 // of a question, and then the others as they stand.
 func byWords(question string, texts []string) []int {

@@ -287,6 +287,39 @@ func (c *webCorpus) Read(ctx context.Context, lead Lead) (Document, error) {
 	return Document{}, err
 }
 
+// Open reads the page at an address that somebody named. What the rules or
+// Allowed refuse is not opened, nor an address that carries one of the secrets.
+func (w *Web) Open(ctx context.Context, at string, secret ...string) (Document, error) {
+	at, err := search.NormalURL(at)
+	if err != nil {
+		return Document{}, fmt.Errorf("the address can't be opened: %w", err)
+	}
+	if why, rule := w.Rules.Against(search.Hit{URL: at}); why != "" {
+		return Document{}, fmt.Errorf("the address may not be opened: %s (%s)", why, rule)
+	}
+	if w.Allowed != nil {
+		if err := w.Allowed(at); err != nil {
+			return Document{}, err
+		}
+	}
+	c := &webCorpus{Web: w, secret: newSecrets(secret...)}
+	return c.Read(ctx, Lead{ID: at, Ref: at, URI: at})
+}
+
+// Kept returns what an engine has of a page. The error says what the engine
+// needs if it is not set up.
+func (w *Web) Kept(ctx context.Context, engine, at string) (search.Hit, error) {
+	e := w.engine(engine)
+	if e == nil {
+		return search.Hit{}, w.unknown(engine)
+	}
+	opener, ok := e.(search.Opener)
+	if !ok {
+		return search.Hit{}, fmt.Errorf("%s: %w", engine, search.ErrNotMine)
+	}
+	return opener.Open(ctx, at)
+}
+
 // pageDocument is a page that was read, cut into passages.
 func pageDocument(p *reader.Page) Document {
 	d := Document{Title: p.Title, Author: p.Author, Date: p.Date, Site: p.Site, Lang: lang.Code(p.Lang), Text: p.Text}

@@ -1,0 +1,124 @@
+// Package toolkit has the built-in tools of agents: those that every agent
+// needs (reason, plan, ask, report, answer), searching and reading the web, the
+// user's own documents, single sources such as arXiv, notes, and commands.
+//
+// Their names, fields and result texts are what clients of agents rely on. What
+// a tool finds is data: nothing in it decides what is opened or run.
+package toolkit
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"dossier/kb"
+	"dossier/search"
+	"dossier/sources"
+	"dossier/tool"
+)
+
+// Parts are what tools work with. Tools whose part is missing say so when they
+// are called.
+type Parts struct {
+	Web *sources.Web
+	// Library holds the user's documents, and Active names the collection in
+	// use, "" if there is none.
+	Library *kb.Library
+	Active  func(ctx context.Context) (string, error)
+	// Reranker puts passages in order; nil goes by their words.
+	Reranker search.Reranker
+	// Blobs keep what was read.
+	Blobs sources.Blobs
+}
+
+// Settings are what an agent's definition and its operator say about tools.
+type Settings struct {
+	// ReportsDir gets the reports; empty writes none.
+	ReportsDir string
+	// ContentLimit is how many characters of a page are shown (3500).
+	ContentLimit int
+	// MaxResults bounds the results of a web search (10).
+	MaxResults int
+	// Commands are what the operator allows to be run; the zero value is
+	// nothing.
+	Commands Commands
+}
+
+const (
+	defaultContentLimit = 3500
+	defaultMaxResults   = 10
+
+	webTimeout     = 30 * time.Second
+	libraryTimeout = 5 * time.Second
+)
+
+func (s Settings) withDefaults() Settings {
+	s.ContentLimit = cmp.Or(s.ContentLimit, defaultContentLimit)
+	s.MaxResults = cmp.Or(s.MaxResults, defaultMaxResults)
+	return s
+}
+
+// Toolkit makes tools. It is safe for concurrent use.
+type Toolkit struct {
+	parts  Parts
+	makers []maker
+}
+
+// maker makes one tool.
+type maker struct {
+	name string
+	make func(config json.RawMessage, s Settings) (tool.Tool, error)
+}
+
+// New returns the built-in tools over their parts.
+func New(p Parts) *Toolkit {
+	k := &Toolkit{parts: p}
+	k.makers = slices.Concat(systemMakers(), k.webMakers(), k.sourceMakers(), k.libraryMakers(), noteMakers(), commandMakers())
+	return k
+}
+
+// plain makes the maker of a tool that has no settings of its own.
+func plain(name string, build func(s Settings) tool.Tool) maker {
+	return maker{name, func(config json.RawMessage, s Settings) (tool.Tool, error) {
+		var none struct{}
+		if err := readConfig(name, config, &none); err != nil {
+			return nil, err
+		}
+		return build(s), nil
+	}}
+}
+
+// Names of all tools: the system tools first, always in the same order.
+func (k *Toolkit) Names() []string {
+	names := make([]string, len(k.makers))
+	for i, m := range k.makers {
+		names[i] = m.name
+	}
+	return names
+}
+
+// Make returns the tool of a name, whose case and word separators don't matter.
+// The error says what is wrong with the name or the config, and what was
+// probably meant.
+func (k *Toolkit) Make(name string, config json.RawMessage, s Settings) (tool.Tool, error) {
+	for _, m := range k.makers {
+		if tool.PlainName(m.name) == tool.PlainName(name) {
+			return m.make(config, s.withDefaults())
+		}
+	}
+	return nil, fmt.Errorf("there is no tool %q%s", name, didYouMean(tool.PlainName(name), k.Names()))
+}
+
+// System returns the tools without which an agent can't work, in their order.
+func (k *Toolkit) System(s Settings) []tool.Tool {
+	var out []tool.Tool
+	for _, m := range systemMakers() {
+		if t, err := m.make(nil, s.withDefaults()); err == nil && t.Spec().System {
+			out = append(out, t)
+		}
+	}
+	return out
+}
