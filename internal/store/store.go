@@ -1,6 +1,6 @@
 // Package store is the contract of durable storage: runs with their journal,
-// events and signals, sessions, blobs by hash, small settings and collections
-// of documents. The adapters live in sub-packages and pass one conformance
+// events and signals, sessions, blobs by hash, small settings, collections of
+// documents, templates and instances of agents. The adapters live in sub-packages and pass one conformance
 // suite (storetest).
 package store
 
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/fleet"
 	"dossier/kb"
 	"dossier/run"
 )
@@ -31,6 +32,7 @@ type Store interface {
 	Blobs
 	Settings
 	kb.Store
+	fleet.Store
 	// Check verifies the store's integrity.
 	Check(ctx context.Context) error
 	Close() error

@@ -37,6 +37,7 @@ type Store struct {
 	settings map[setting][]byte
 	// collections by their ids.
 	collections map[string]*collection
+	agents      agents
 }
 
 type setting struct{ bucket, key string }
@@ -81,6 +82,7 @@ func New(o Options) *Store {
 		settings: map[setting][]byte{},
 
 		collections: map[string]*collection{},
+		agents:      newAgents(),
 	}
 }
 
