@@ -307,10 +307,18 @@ func compileSchema(s *jsonschema.Schema) (*validation.Schema, error) {
 
 func compileDocument(doc any) (*validation.Schema, error) {
 	c := validation.NewCompiler()
+	c.UseLoader(closed{})
 	if err := c.AddResource("mem:schema", doc); err != nil {
 		return nil, err
 	}
 	return c.Compile("mem:schema")
+}
+
+// closed keeps schemas that somebody else wrote from reading files.
+type closed struct{}
+
+func (closed) Load(string) (any, error) {
+	return nil, errors.New("a schema may refer only to its own parts")
 }
 
 // Validate says what is wrong with a JSON value, in words for a model.

@@ -13,6 +13,7 @@ var ranks = map[string]int{
 
 	"internal/cli":     11,
 	"internal/server":  10,
+	"internal/a2a":     9,
 	root:               9,
 	"internal/store":   8,
 	"internal/config":  7,
@@ -42,6 +43,7 @@ var ranks = map[string]int{
 	"reader/article":   0,
 	"internal/fonts":   0,
 	"internal/logs":    0,
+	"internal/mcpconn": 0,
 	"internal/term":    0,
 	"internal/datadir": 0,
 	"internal/rusage":  0,

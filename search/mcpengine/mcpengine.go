@@ -17,22 +17,16 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os/exec"
-	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"dossier/internal/mcpconn"
 	"dossier/search"
 )
 
 const (
 	document     = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools"
 	defaultLimit = 10
-	// connectTime is how long a server may take to start, which for a program
-	// that is fetched first is long. Who asks need not wait that long: the
-	// server goes on starting for the next one.
-	connectTime = time.Minute
 )
 
 // Config says how a server is reached and which of its tools searches.
@@ -60,37 +54,23 @@ type Config struct {
 // Engine asks an MCP server. It connects when it is first asked, and again when
 // the connection was lost.
 type Engine struct {
-	conf   Config
-	client *mcp.Client
-	dial   func() mcp.Transport
-	life   context.Context // of the requests that nobody waits for
-	end    context.CancelFunc
-
-	mu      sync.Mutex
-	current *connection // nil when the next search has to connect
-	closed  bool
-	ending  sync.WaitGroup // connections that are being taken down
+	conf Config
+	conn *mcpconn.Conn[tool]
 }
 
 // New returns the engine. client is for servers over HTTP.
 func New(client *http.Client, c Config) *Engine {
+	return open(c, mcpconn.Options[tool]{HTTP: client})
+}
+
+func open(c Config, o mcpconn.Options[tool]) *Engine {
 	c.Name = cmp.Or(c.Name, "mcp")
 	if len(c.Topics) == 0 {
 		c.Topics = []search.Topic{search.General}
 	}
-	e := &Engine{
-		conf:   c,
-		client: mcp.NewClient(&mcp.Implementation{Name: "dossier", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}),
-	}
-	e.life, e.end = context.WithCancel(context.Background())
-	if c.Command != "" {
-		e.dial = func() mcp.Transport { return program(c) }
-	} else {
-		watched := watch(e.life, client, c)
-		e.dial = func() mcp.Transport {
-			return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: watched, MaxRetries: -1, DisableStandaloneSSE: true}
-		}
-	}
+	e := &Engine{conf: c}
+	o.Greet = e.choose
+	e.conn = mcpconn.New(context.Background(), mcpconn.Server{Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL, Headers: c.Headers}, o)
 	return e
 }
 
@@ -104,19 +84,19 @@ func (e *Engine) Info() search.Info {
 func (e *Engine) Search(ctx context.Context, q search.Query) ([]search.Hit, error) {
 	limit := cmp.Or(q.Limit, defaultLimit)
 	for again := false; ; again = true {
-		c, fresh, err := e.connected(ctx)
+		session, fresh, err := e.conn.Session(ctx)
 		if err != nil {
-			return nil, err
+			return nil, e.unconnected(ctx, err)
 		}
-		seen := &report{}
-		result, err := c.session.CallTool(reporting(ctx, seen), &mcp.CallToolParams{Name: c.tool.name, Arguments: c.tool.arguments(q.Text, limit)})
+		calling, report := mcpconn.Watch(ctx)
+		result, err := session.CallTool(calling, &mcp.CallToolParams{Name: session.Known.name, Arguments: session.Known.arguments(q.Text, limit)})
 		if err == nil {
 			hits, err := e.hits(result)
 			return hits[:min(len(hits), limit)], err
 		}
-		lost, fault := e.fault(ctx, seen, err)
+		lost, fault := e.fault(ctx, report.Seen(), err)
 		if lost {
-			e.drop(c)
+			e.conn.Lost(session)
 		}
 		if !lost || fresh || again {
 			return nil, fault
@@ -124,107 +104,24 @@ func (e *Engine) Search(ctx context.Context, q search.Query) ([]search.Hit, erro
 	}
 }
 
-// connection is a session, or one that is being made.
-type connection struct {
-	ready   chan struct{} // closed when the rest is set
-	stop    context.CancelFunc
-	session *mcp.ClientSession
-	tool    tool
-	err     error
-}
-
-// connected returns the connection, and whether it was made for this call.
-func (e *Engine) connected(ctx context.Context) (*connection, bool, error) {
-	e.mu.Lock()
-	c := e.current
-	fresh := c == nil
-	if fresh && !e.closed {
-		// Whoever asked first may leave; the connection is for all.
-		connecting, stop := context.WithTimeout(context.WithoutCancel(ctx), connectTime)
-		c = &connection{ready: make(chan struct{}), stop: stop}
-		e.current = c
-		go e.connect(connecting, c)
+// unconnected says why there is no connection. Several may get the same error
+// of mcpconn; each gets one of its own.
+func (e *Engine) unconnected(ctx context.Context, err error) error {
+	failure, ok := errors.AsType[*mcpconn.Failure](err)
+	switch {
+	case errors.Is(err, mcpconn.ErrClosed):
+		return &search.Error{Engine: e.conf.Name, Reason: search.Unreachable, Detail: "it was closed"}
+	case !ok:
+		return search.Broken(ctx, e.conf.Name, err)
 	}
-	e.mu.Unlock()
-	if c == nil {
-		return nil, false, &search.Error{Engine: e.conf.Name, Reason: search.Unreachable, Detail: "it was closed"}
+	if own, ok := errors.AsType[*search.Error](failure.Err); ok {
+		unsuitable := *own
+		return &unsuitable
 	}
-	select {
-	case <-c.ready:
-		if fault, ok := errors.AsType[*search.Error](c.err); ok {
-			own := *fault // several may have waited for it
-			return nil, fresh, &own
-		}
-		return c, fresh, c.err
-	case <-ctx.Done():
-		return nil, fresh, search.Broken(ctx, e.conf.Name, context.Cause(ctx))
-	}
-}
-
-func (e *Engine) connect(ctx context.Context, c *connection) {
-	defer close(c.ready)
-	defer c.stop()
-	seen := &report{}
-	ctx = reporting(ctx, seen)
-	session, err := e.client.Connect(ctx, e.dial(), nil)
-	if err == nil {
-		c.session = session
-		c.tool, err = e.choose(ctx, session)
-	}
-	if err == nil {
-		return
-	}
-	if c.err = err; search.ReasonOf(err) == "" {
-		_, c.err = e.fault(ctx, seen, err)
-	}
-	if errors.Is(c.err, context.Canceled) {
-		c.err = &search.Error{Engine: e.conf.Name, Reason: search.Unreachable, Detail: "it was closed"}
-	}
-	e.forget(c)
-	if session != nil {
-		_ = session.Close()
-	}
-}
-
-// forget lets the next search connect anew.
-func (e *Engine) forget(c *connection) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.current == c {
-		e.current = nil
-	}
-}
-
-// drop gives a connection up without waiting for the server to end.
-func (e *Engine) drop(c *connection) {
-	e.forget(c)
-	e.ending.Go(func() { _ = c.session.Close() })
+	_, fault := e.fault(ctx, failure.Seen, failure.Err)
+	return fault
 }
 
 // Close ends the connection, and the program that was started. Searches fail
 // from then on.
-func (e *Engine) Close() error {
-	e.mu.Lock()
-	c := e.current
-	e.current, e.closed = nil, true
-	e.mu.Unlock()
-	var err error
-	if c != nil {
-		select {
-		case <-c.ready:
-		default:
-			c.stop()
-			e.end()
-			<-c.ready
-		}
-		if c.err == nil {
-			err = c.session.Close()
-		}
-	}
-	e.end()
-	e.ending.Wait()
-	if _, ok := errors.AsType[*exec.ExitError](err); ok {
-		return nil // programs that are told to end say what they like
-	}
-	return err
-}
+func (e *Engine) Close() error { return e.conn.Close() }

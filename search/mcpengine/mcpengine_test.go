@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"dossier/internal/mcpconn"
 	"dossier/search"
 	"dossier/search/searchtest"
 )
@@ -113,11 +114,10 @@ func stateless(reply replier) http.Handler {
 // connections made.
 func inMemory(t *testing.T, conf Config, server func() *mcp.Server) (*Engine, *atomic.Int32, func()) {
 	t.Helper()
-	e := New(http.DefaultClient, conf)
 	var dialled atomic.Int32
 	var mu sync.Mutex
 	var last *mcp.ServerSession
-	e.dial = func() mcp.Transport {
+	e := open(conf, mcpconn.Options[tool]{Transport: func() mcp.Transport {
 		dialled.Add(1)
 		ours, theirs := mcp.NewInMemoryTransports()
 		session, err := server().Connect(context.WithoutCancel(t.Context()), theirs, nil)
@@ -128,7 +128,7 @@ func inMemory(t *testing.T, conf Config, server func() *mcp.Server) (*Engine, *a
 		last = session
 		mu.Unlock()
 		return ours
-	}
+	}})
 	t.Cleanup(func() { _ = e.Close() })
 	return e, &dialled, func() {
 		mu.Lock()
