@@ -16,28 +16,33 @@ import (
 	"dossier/llm/openai"
 )
 
-// connector makes the models of all roles out of the configuration. Roles that
-// share an address and a key share a governor, and those with the same way out
-// share an HTTP client.
+// connector makes the models of all roles out of a configuration. Models that
+// share an address and a key share a governor, whoever uses them, and those
+// with the same way out share an HTTP client.
 type connector struct {
-	cfg       *config.Config
-	windows   *llm.Windows
+	probes    llm.Probes
 	governors *llm.Governors
-	clients   map[egress.PlainConfig]*http.Client
+
+	mu      sync.Mutex
+	clients map[egress.PlainConfig]*http.Client
 }
 
-// connect returns the models that are configured. A role that is not is left
-// out: what it would decide falls to its fallback.
-func connect(cfg *config.Config, probes llm.Probes) (*llm.Models, error) {
-	c := &connector{
-		cfg: cfg, windows: &llm.Windows{Override: make(map[string]int)},
+func newConnector(cfg *config.Config, probes llm.Probes) *connector {
+	return &connector{
+		probes: probes,
 		governors: &llm.Governors{Config: llm.GovernorConfig{
 			MaxConcurrency: cfg.Governor.MaxConcurrency, MaxRetries: never(cfg.Governor.Retries),
 		}},
 		clients: make(map[egress.PlainConfig]*http.Client),
 	}
+}
+
+// models returns the models that are configured. A role that is not is left
+// out: what it would decide falls to its fallback.
+func (c *connector) models(cfg *config.Config) (*llm.Models, error) {
+	windows := &llm.Windows{Override: make(map[string]int)}
 	models := &llm.Models{
-		Roles: make(map[llm.RoleName]llm.Setting), Probes: probes,
+		Roles: make(map[llm.RoleName]llm.Setting), Probes: c.probes,
 		Pricer: llm.Pricer{Override: make(map[string]llm.Price)}, MaxObjectRetries: never(cfg.Structured.MaxRetries),
 	}
 	for _, role := range config.Roles() {
@@ -46,12 +51,12 @@ func connect(cfg *config.Config, probes llm.Probes) (*llm.Models, error) {
 			continue
 		}
 		if m.ContextWindow > 0 {
-			c.windows.Override[m.Model] = m.ContextWindow
+			windows.Override[m.Model] = m.ContextWindow
 		}
 		if m.PriceInput > 0 || m.PriceOutput > 0 {
 			models.Pricer.Override[m.Model] = llm.Price{Input: m.PriceInput, Output: m.PriceOutput}
 		}
-		setting, err := c.role(m)
+		setting, err := c.role(cfg, m, windows)
 		if err != nil {
 			return nil, fmt.Errorf("model of role %s: %w", role, err)
 		}
@@ -60,8 +65,8 @@ func connect(cfg *config.Config, probes llm.Probes) (*llm.Models, error) {
 	return models, nil
 }
 
-func (c *connector) role(m config.Model) (llm.Setting, error) {
-	model, embedder, err := c.provider(m)
+func (c *connector) role(cfg *config.Config, m config.Model, windows *llm.Windows) (llm.Setting, error) {
+	model, embedder, err := c.provider(cfg, m)
 	if err != nil {
 		return llm.Setting{}, err
 	}
@@ -69,7 +74,7 @@ func (c *connector) role(m config.Model) (llm.Setting, error) {
 	gov := c.governors.For(endpoint, m.APIKey.Reveal())
 	s := llm.Setting{
 		Name: m.Model, Endpoint: endpoint, MaxTokens: m.MaxTokens, Temperature: m.Temperature, Extra: m.Extra,
-		Model: c.windows.Wrap(gov.Wrap(model), m.Model, llm.FitOptions{}),
+		Model: windows.Wrap(gov.Wrap(model), m.Model, llm.FitOptions{}),
 	}
 	if embedder != nil {
 		s.Embedder = gov.WrapEmbedder(embedder)
@@ -78,12 +83,12 @@ func (c *connector) role(m config.Model) (llm.Setting, error) {
 }
 
 // provider makes the client of a model's API.
-func (c *connector) provider(m config.Model) (llm.Model, llm.Embedder, error) {
+func (c *connector) provider(cfg *config.Config, m config.Model) (llm.Model, llm.Embedder, error) {
 	client, err := c.http(m)
 	if err != nil {
 		return nil, nil, err
 	}
-	first, idle := c.cfg.Governor.FirstByteTimeout, c.cfg.Governor.IdleTimeout
+	first, idle := cfg.Governor.FirstByteTimeout, cfg.Governor.IdleTimeout
 	switch m.Provider {
 	case config.Anthropic:
 		a, err := anthropic.New(anthropic.Config{
@@ -105,6 +110,8 @@ func (c *connector) provider(m config.Model) (llm.Model, llm.Embedder, error) {
 }
 
 func (c *connector) http(m config.Model) (*http.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	key := egress.PlainConfig{Proxy: string(m.Proxy), CAFile: m.CAFile}
 	if client, ok := c.clients[key]; ok {
 		return client, nil

@@ -152,8 +152,7 @@ func (e *Engine) wake(ctx context.Context, id string) error {
 	if err != nil || live {
 		return err
 	}
-	e.dispatch(id)
-	return nil
+	return e.reenter(ctx, id)
 }
 
 // Resume goes on with a run that was paused, interrupted, cancelled or failed.
@@ -162,8 +161,7 @@ func (e *Engine) Resume(ctx context.Context, id string) error {
 	if err := e.store.Reopen(ctx, id); err != nil {
 		return err
 	}
-	e.dispatch(id)
-	return nil
+	return e.reenter(ctx, id)
 }
 
 // ForkOptions says what a fork does differently.

@@ -43,14 +43,18 @@ type Engine struct {
 	library *kb.Library
 	reader  *reader.Reader
 	web     *sources.Web
+	agency  *agency
 	closers []func() error
+
+	covered sync.Map // coverage by run, until it is recorded
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
-	busy    map[string]work // runs that are queued here or being executed
+	busy    map[string]work  // runs that are queued here or being executed
+	lanes   map[string]*lane // runs that have a place in an instance
 	queue   []string
 	running int
 	closed  bool
@@ -82,13 +86,14 @@ type parts struct {
 	library *kb.Library
 	reader  *reader.Reader
 	web     *sources.Web
+	agency  *agency
 	closers []func() error
 }
 
 func newEngine(p parts) *Engine {
 	e := &Engine{
 		store: p.store, modes: make(map[string]mode.Mode), hub: newHub(), log: p.log,
-		workers: p.workers, limits: p.limits, library: p.library, reader: p.reader, web: p.web, closers: p.closers, busy: make(map[string]work),
+		workers: p.workers, limits: p.limits, library: p.library, reader: p.reader, web: p.web, agency: p.agency, closers: p.closers, busy: make(map[string]work), lanes: make(map[string]*lane),
 	}
 	for _, m := range p.modes {
 		e.modes[m.Name()] = m
@@ -142,10 +147,14 @@ func ModeName(name string) string {
 // Cancel ends it, leaving does not.
 func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
 	rec, err := e.create(ctx, req)
-	if err == nil {
-		e.dispatch(rec.ID)
+	if err != nil {
+		return rec, err
 	}
-	return rec, err
+	if err := e.enter(ctx, rec); err != nil {
+		// Its instance has no place for it: it was never begun.
+		return run.Record{}, errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
+	}
+	return rec, nil
 }
 
 // create makes a run without setting it going.
@@ -237,6 +246,9 @@ func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
 			return err
 		}
 		if a.Report != nil {
+			if c := a.Report.Coverage.Claims; c.Total > 0 {
+				e.covered.Store(rec.ID, c.Of())
+			}
 			if err := e.keepReport(ctx, s, a.Report); err != nil {
 				return err
 			}
@@ -257,11 +269,17 @@ const (
 	again          // a worker is on it, and there is more to do after that
 )
 
-// dispatch has a run executed as soon as a worker is free. A run that a worker
-// is on is executed once more afterwards: the worker may be just leaving it.
-func (e *Engine) dispatch(id string) {
+// dispatch has runs executed as soon as a worker is free. A run that a worker is
+// on is executed once more afterwards: the worker may be just leaving it.
+func (e *Engine) dispatch(ids ...string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for _, id := range ids {
+		e.queueLocked(id)
+	}
+}
+
+func (e *Engine) queueLocked(id string) {
 	switch {
 	case e.closed || e.busy[id] == queued:
 		return
@@ -302,6 +320,11 @@ func (e *Engine) work(id string) {
 			continue
 		}
 		delete(e.busy, id)
+		leaving := e.leaveLocked(id)
+		e.mu.Unlock()
+		e.settle(id, status)
+		e.left(id, leaving)
+		e.mu.Lock()
 		if len(e.queue) == 0 || e.closed {
 			e.running--
 			e.mu.Unlock()
@@ -316,13 +339,19 @@ func (e *Engine) work(id string) {
 // ResumeOrphans sets going every run that a stopped worker left behind.
 func (e *Engine) ResumeOrphans(ctx context.Context) (int, error) {
 	ids, err := e.store.Orphans(ctx, time.Now())
-	for _, id := range ids {
-		e.dispatch(id)
+	if err != nil {
+		return 0, err
 	}
+	start, err := e.restore(ctx, ids)
+	e.dispatch(start...)
 	return len(ids), err
 }
 
 // UsageError is a request that can't be carried out as it is.
-type UsageError struct{ Message, Hint string }
+type UsageError struct {
+	Message, Hint string
+	Err           error // what it is about; nil for most
+}
 
 func (e *UsageError) Error() string { return e.Message }
+func (e *UsageError) Unwrap() error { return e.Err }

@@ -3,11 +3,9 @@ package dossier
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
-	"dossier/egress"
 	"dossier/internal/config"
 	"dossier/llm"
 )
@@ -29,7 +27,7 @@ func TryModel(ctx context.Context, o Options, role string) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	models, err := connect(cfg, &llm.MemoryProbes{})
+	models, err := newConnector(cfg, &llm.MemoryProbes{}).models(cfg)
 	if err != nil {
 		return Trial{}, err
 	}
@@ -65,8 +63,7 @@ func ListModels(ctx context.Context, o Options, role string) ([]string, error) {
 	if missing := m.Missing(); missing != "" && m.Model != "" { // the name of a model is what is asked for here
 		return nil, fmt.Errorf("role %s: %w: %s", role, llm.ErrNotConfigured, missing)
 	}
-	c := &connector{cfg: cfg, clients: make(map[egress.PlainConfig]*http.Client)}
-	model, _, err := c.provider(m)
+	model, _, err := newConnector(cfg, nil).provider(cfg, m)
 	if err != nil {
 		return nil, err
 	}

@@ -18,12 +18,14 @@ import (
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/mode/agents"
 	"dossier/mode/chat"
 	"dossier/mode/ingest"
 	"dossier/mode/websearch"
 	"dossier/reader"
 	"dossier/run"
 	"dossier/sources"
+	"dossier/toolkit"
 )
 
 // Options say how to open an Engine. The zero value opens the user's own data
@@ -121,7 +123,8 @@ func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	models, err := connect(cfg, &storedProbes{settings: s})
+	connector := newConnector(cfg, &storedProbes{settings: s})
+	models, err := connector.models(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -143,20 +146,27 @@ func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (
 	found := websearch.Parts{
 		Models: models, Holdings: &sources.Holdings{Documents: local, Web: out.web}, Blobs: s, History: history, Rerankers: out.rerankers,
 	}
+	kit := toolkit.New(toolkit.Parts{Web: out.web, Library: library, Active: local.Active, Reranker: out.rerankers[out.rerank], Blobs: s})
+	staff, err := newAgency(cfg, dir, language, connector, models, kit, s)
+	if err != nil {
+		files.Close()
+		return nil, errors.Join(err, out.close())
+	}
 	return newEngine(parts{
-		store: s, log: log, workers: cfg.Workers, library: library, reader: files, web: out.web,
+		store: s, log: log, workers: cfg.Workers, library: library, reader: files, web: out.web, agency: staff,
 		limits: run.Limits{
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		},
 		owner:   "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()),
-		closers: []func() error{out.close, func() error { files.Close(); return nil }},
+		closers: []func() error{staff.servers.Close, out.close, func() error { files.Close(); return nil }},
 		modes: []mode.Mode{
 			chat.New(models, history, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
 			websearch.New("web_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.SpeedIterations, cfg.WebSearch.ScrapeTopN, 400, 600)),
 			websearch.New("deep_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.BalancedIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			websearch.New("quality", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.QualityIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			ingest.New(local),
+			agents.New(agents.Parts{Resolve: staff.resolve, Tools: staff.tools, Models: staff.modelsOf, Blobs: s, History: history}),
 		},
 	}), nil
 }

@@ -156,3 +156,28 @@ func JSON(v any) (Result, error) {
 	raw, err := json.Marshal(v)
 	return Result{Text: string(raw), Data: raw}, err
 }
+
+// Renamed is a tool under another name, such as a second one with settings of
+// its own.
+func Renamed(t Tool, name string) Tool {
+	spec := *t.Spec()
+	spec.Name = name
+	if b, ok := t.(Branch); ok {
+		return &renamedBranch{Branch: b, spec: spec}
+	}
+	return &renamed{Tool: t, spec: spec}
+}
+
+type renamed struct {
+	Tool
+	spec Spec
+}
+
+func (r *renamed) Spec() *Spec { return &r.spec }
+
+type renamedBranch struct {
+	Branch
+	spec Spec
+}
+
+func (r *renamedBranch) Spec() *Spec { return &r.spec }

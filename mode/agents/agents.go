@@ -27,16 +27,20 @@ const Name = "agent"
 // Settings are frozen into each run: the agent as it was defined when the run
 // was created, and those that it may call.
 type Settings struct {
-	Agent agent.Definition `json:"agent"`
-	// Template and Version say where the definition comes from, if from a
-	// template.
-	Template string `json:"template,omitempty"`
-	Version  int    `json:"version,omitempty"`
-	// Callees are the agents that may be called, each of them by any other.
-	Callees map[string]agent.Definition `json:"callees,omitempty"`
+	Member
+	// Callees are the agents that it, or one of them, may call, by name.
+	Callees map[string]Member `json:"callees,omitempty"`
 
 	HistoryLimit int       `json:"history_limit"`
 	Lang         lang.Code `json:"lang,omitempty"`
+}
+
+// Member is an agent and where its definition comes from: the version of a
+// template, or the configuration where Template is empty.
+type Member struct {
+	Agent    agent.Definition `json:"agent"`
+	Template string           `json:"template,omitempty"`
+	Version  int              `json:"version,omitempty"`
 }
 
 // Parts is what the mode works with.
@@ -47,7 +51,7 @@ type Parts struct {
 	// be had, in sentences for people.
 	Tools func(ctx context.Context, d agent.Definition) (tools []tool.Tool, trouble []string, err error)
 	// Models returns those of an agent.
-	Models func(d agent.Definition) (*llm.Models, error)
+	Models func(ctx context.Context, m Member) (*llm.Models, error)
 	Finder agent.Finder
 	Used   func(name string, failed bool, took time.Duration)
 
@@ -82,7 +86,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	a, err := m.agent(ctx, s, set, set.Agent)
+	a, err := m.agent(ctx, s, set, set.Member)
 	if err != nil {
 		return mode.Answer{}, err
 	}
@@ -106,7 +110,8 @@ func question(req mode.Request) string {
 }
 
 // agent makes a definition ready.
-func (m *Mode) agent(ctx context.Context, s *run.Scope, set Settings, d agent.Definition) (*agent.Agent, error) {
+func (m *Mode) agent(ctx context.Context, s *run.Scope, set Settings, who Member) (*agent.Agent, error) {
+	d := who.Agent
 	tools, trouble, err := m.parts.Tools(ctx, d)
 	if err != nil {
 		return nil, err
@@ -121,13 +126,13 @@ func (m *Mode) agent(ctx context.Context, s *run.Scope, set Settings, d agent.De
 		if !ok {
 			continue
 		}
-		tools = append(tools, agent.AsTool(callee, func(ctx context.Context, s *run.Scope) (*agent.Agent, error) { return m.agent(ctx, s, set, callee) }))
+		tools = append(tools, agent.AsTool(callee.Agent, func(ctx context.Context, s *run.Scope) (*agent.Agent, error) { return m.agent(ctx, s, set, callee) }))
 	}
 	all, err := tool.NewSet(tools...)
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", d.Name, err)
 	}
-	models, err := m.parts.Models(d)
+	models, err := m.parts.Models(ctx, who)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,393 @@
+package dossier
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"dossier/agent"
+	"dossier/egress"
+	"dossier/internal/config"
+	"dossier/internal/fleet"
+	"dossier/internal/store"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/mode"
+	"dossier/mode/agents"
+	"dossier/tool"
+	"dossier/tool/mcptool"
+	"dossier/toolkit"
+)
+
+// DefaultAgent works when none is named.
+const DefaultAgent = "sgr_tool_calling_agent"
+
+// agency makes agents ready: it finds their definitions, their tools and their
+// models.
+type agency struct {
+	cfg       *config.Config
+	dir       string // relative folders of definitions lie in it
+	language  lang.Code
+	connector *connector
+	base      *llm.Models
+	kit       *toolkit.Toolkit
+	servers   *mcptool.Client
+	fleet     *fleet.Fleet
+
+	mu     sync.Mutex
+	models map[[sha256.Size]byte]*llm.Models // of agents with models of their own
+}
+
+// newAgency puts together what agents are made of.
+func newAgency(cfg *config.Config, dir string, language lang.Code, c *connector, base *llm.Models, kit *toolkit.Toolkit, s store.Store) (*agency, error) {
+	a := &agency{
+		cfg: cfg, dir: dir, language: language, connector: c, base: base, kit: kit, models: make(map[[sha256.Size]byte]*llm.Models),
+	}
+	names, err := cfg.MCPServers()
+	if err != nil {
+		return nil, err
+	}
+	var servers []mcptool.Server
+	for _, name := range names {
+		m, err := cfg.MCPServer(name)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, mcptool.Server{Name: name, URL: m.URL, Headers: m.Headers, Command: m.Command, Args: m.Args, Env: m.Env})
+	}
+	client, err := egress.Plain(egress.PlainConfig{})
+	if err != nil {
+		return nil, err
+	}
+	a.servers = mcptool.New(context.Background(), servers, mcptool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client})
+	a.fleet, err = fleet.New(fleet.Options{Store: s, Check: a.check})
+	if err != nil {
+		return nil, errors.Join(err, a.servers.Close())
+	}
+	return a, nil
+}
+
+// check reads a template's document and says what is wrong with it.
+func (a *agency) check(name string, document []byte) (agent.Definition, error) {
+	d, _, err := a.cfg.TemplateDefinition(name, document)
+	if err != nil {
+		return d, err
+	}
+	return d, a.checkTools(d)
+}
+
+// checkTools says which of a definition's tools there is not. Whether a server
+// has the tool that is named is not asked: it may be down just now.
+func (a *agency) checkTools(d agent.Definition) error {
+	for _, ref := range d.Tools {
+		if server, _, ok := mcpRef(ref.Name); ok {
+			if !slices.Contains(a.servers.Servers(), server) {
+				return &UsageError{
+					Message: fmt.Sprintf("agent %s: there is no MCP server %q", d.Name, server),
+					Hint:    "name it in mcp.mcpServers of the configuration; those there are: " + orNone(a.servers.Servers()),
+				}
+			}
+			continue
+		}
+		if _, err := a.make(ref, d); err != nil {
+			return &UsageError{Message: fmt.Sprintf("agent %s: %v", d.Name, err), Hint: "`dossier tools list` shows what there is"}
+		}
+	}
+	return nil
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// mcpRef takes "mcp:SERVER" and "mcp:SERVER/TOOL" apart.
+func mcpRef(name string) (server, toolName string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "mcp:")
+	if !ok {
+		return "", "", false
+	}
+	server, toolName, _ = strings.Cut(rest, "/")
+	return server, toolName, true
+}
+
+// make makes a built-in tool.
+func (a *agency) make(ref agent.ToolRef, d agent.Definition) (tool.Tool, error) {
+	s := toolkit.Settings{
+		ReportsDir: a.folder(d.ReportsDir), ContentLimit: a.cfg.Search.ContentLimit, MaxResults: a.cfg.Search.MaxResults, Commands: commandsOf(a.cfg),
+	}
+	name := ref.Name
+	if ref.Of != "" {
+		name = ref.Of
+	}
+	t, err := a.kit.Make(name, ref.Config, s)
+	if err != nil || ref.Of == "" {
+		return t, err
+	}
+	return tool.Renamed(t, ref.Name), nil
+}
+
+// folder makes a relative folder one of the data directory.
+func (a *agency) folder(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(a.dir, path)
+}
+
+// commandsOf is what the operator allows agents to run: what stands in the
+// configuration's own section tools, and not in an agent's.
+func commandsOf(cfg *config.Config) toolkit.Commands {
+	var c struct {
+		Workspace string   `json:"workspace_path"`
+		Mode      string   `json:"mode"`
+		Programs  []string `json:"programs"`
+	}
+	for name, entry := range cfg.Tools {
+		if tool.PlainName(name) != toolkit.RunCommand {
+			continue
+		}
+		if raw, err := json.Marshal(entry); err != nil || json.Unmarshal(raw, &c) != nil {
+			return toolkit.Commands{}
+		}
+	}
+	return toolkit.Commands{Workspace: c.Workspace, Programs: c.Programs, Unsafe: c.Mode == "unsafe"}
+}
+
+// tools makes the tools that a definition lists.
+func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.Tool, trouble []string, err error) {
+	ends := false
+	for _, ref := range d.Tools {
+		if server, name, ok := mcpRef(ref.Name); ok {
+			theirs, err := a.servers.Tools(ctx, server)
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil, nil, context.Cause(ctx)
+				}
+				trouble = append(trouble, err.Error())
+				continue
+			}
+			for _, t := range theirs {
+				if name == "" || t.Spec().Name == name {
+					tools = append(tools, t)
+				}
+			}
+			continue
+		}
+		t, err := a.make(ref, d)
+		if err != nil {
+			return nil, nil, fmt.Errorf("agent %s: %w", d.Name, err)
+		}
+		ends = ends || t.Spec().Kind == tool.Final || d.Decider == agent.Dialog && t.Spec().Kind == tool.Answering
+		tools = append(tools, t)
+	}
+	if !ends {
+		name := toolkit.FinalAnswer
+		if d.Decider == agent.Dialog {
+			name = toolkit.AnswerUser
+		}
+		t, err := a.make(agent.ToolRef{Name: name}, d)
+		if err != nil {
+			return nil, nil, err
+		}
+		tools = append(tools, t)
+	}
+	return mcptool.Limited(mcptool.Distinct(tools), d.Limits.Full().MCPContext), trouble, nil
+}
+
+// resolve finds the agent that a request names, and those that it may call.
+func (a *agency) resolve(ctx context.Context, req *mode.Request) (agents.Settings, error) {
+	set := agents.Settings{HistoryLimit: a.cfg.Chat.HistoryLimit, Lang: a.language}
+	var err error
+	if req.Instance != "" {
+		i, v, ierr := a.fleet.Wake(ctx, req.Instance)
+		if ierr != nil {
+			return set, fleetError(ierr)
+		}
+		req.Instance, req.Agent = i.ID, i.Template
+		set.Member, err = a.template(v)
+	} else {
+		if req.Agent == "" {
+			req.Agent = DefaultAgent
+		}
+		set.Member, err = a.member(ctx, req.Agent)
+	}
+	if err != nil {
+		return set, err
+	}
+	return set, a.callees(ctx, &set, set.Agent)
+}
+
+// callees finds the agents that an agent may call, and those that these may.
+func (a *agency) callees(ctx context.Context, set *agents.Settings, d agent.Definition) error {
+	for _, name := range d.Agents {
+		if _, done := set.Callees[name]; done || name == set.Agent.Name {
+			continue
+		}
+		m, err := a.member(ctx, name)
+		if err != nil {
+			return fmt.Errorf("agent %s calls %s: %w", d.Name, name, err)
+		}
+		if set.Callees == nil {
+			set.Callees = make(map[string]agents.Member)
+		}
+		set.Callees[name] = m
+		if err := a.callees(ctx, set, m.Agent); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(d.Agents, set.Agent.Name) && set.Agent.Name != d.Name {
+		if set.Callees == nil {
+			set.Callees = make(map[string]agents.Member)
+		}
+		set.Callees[set.Agent.Name] = set.Member
+	}
+	return nil
+}
+
+// member finds an agent by its name: a template, which may be followed by @ and
+// a version, or a definition of the configuration.
+func (a *agency) member(ctx context.Context, name string) (agents.Member, error) {
+	name, version, pinned := strings.Cut(name, "@")
+	n := 0
+	if pinned {
+		var err error
+		if n, err = strconv.Atoi(strings.TrimPrefix(version, "v")); err != nil || n < 1 {
+			return agents.Member{}, &UsageError{Message: fmt.Sprintf("%q is no version of a template", version), Hint: "write it as " + name + "@3"}
+		}
+	}
+	v, err := a.fleet.Version(ctx, name, n)
+	if err == nil {
+		return a.template(v)
+	}
+	if pinned || !errors.Is(err, fleet.ErrNoTemplate) {
+		return agents.Member{}, fleetError(err)
+	}
+	if !slices.Contains(a.cfg.Definitions(), name) {
+		return agents.Member{}, a.unknown(ctx, name)
+	}
+	d, err := a.cfg.Definition(name)
+	if err == nil {
+		err = a.checkTools(d)
+	}
+	d.LogsDir, d.ReportsDir = a.folder(d.LogsDir), a.folder(d.ReportsDir)
+	return agents.Member{Agent: d}, err
+}
+
+// template is a version of a template as a member.
+func (a *agency) template(v fleet.Version) (agents.Member, error) {
+	d, err := a.check(v.Template, []byte(v.Document))
+	d.LogsDir, d.ReportsDir = a.folder(d.LogsDir), a.folder(d.ReportsDir)
+	return agents.Member{Agent: d, Template: v.Template, Version: v.N}, err
+}
+
+// unknown says that there is no agent of a name, and which ones there are.
+func (a *agency) unknown(ctx context.Context, name string) error {
+	names := a.cfg.Definitions()
+	if templates, err := a.fleet.Templates(ctx); err == nil {
+		for _, t := range templates {
+			names = append(names, t.Name)
+		}
+	}
+	slices.Sort(names)
+	return &UsageError{Message: fmt.Sprintf("there is no agent %q", name), Hint: "those there are: " + strings.Join(slices.Compact(names), ", ")}
+}
+
+// modelsOf returns the models of an agent: those of the configuration, or its
+// own where its definition says so.
+func (a *agency) modelsOf(ctx context.Context, m agents.Member) (*llm.Models, error) {
+	var own *config.Config
+	var err error
+	if m.Template != "" {
+		var v fleet.Version
+		if v, err = a.fleet.Version(ctx, m.Template, m.Version); err == nil {
+			_, own, err = a.cfg.TemplateDefinition(v.Template, []byte(v.Document))
+		}
+	} else {
+		own, err = a.cfg.Agent(m.Agent.Name)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return a.base, nil // what it was made from is gone: it goes on with what there is
+	}
+	key, same := a.fingerprint(own)
+	if same {
+		return a.base, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if models, ok := a.models[key]; ok {
+		return models, nil
+	}
+	models, err := a.connector.models(own)
+	if err != nil {
+		return nil, err
+	}
+	const most = 256
+	if len(a.models) >= most {
+		clear(a.models)
+	}
+	a.models[key] = models
+	return models, nil
+}
+
+// fingerprint tells configurations of models apart, and whether one is that of
+// the engine.
+func (a *agency) fingerprint(own *config.Config) (key [sha256.Size]byte, same bool) {
+	h := sha256.New()
+	same = true
+	for _, role := range config.Roles() {
+		theirs, ours := modelKey(own.Model(role)), modelKey(a.cfg.Model(role))
+		same = same && theirs == ours
+		h.Write([]byte(theirs))
+		h.Write([]byte{0})
+	}
+	return [sha256.Size]byte(h.Sum(nil)), same
+}
+
+func modelKey(m config.Model) string {
+	extra, _ := json.Marshal(map[string]any(m.Extra))
+	temperature := ""
+	if m.Temperature != nil {
+		temperature = strconv.FormatFloat(*m.Temperature, 'g', -1, 64)
+	}
+	return strings.Join([]string{
+		string(m.Provider), string(m.BaseURL), m.APIKey.Reveal(), m.Model, temperature, strconv.Itoa(m.MaxTokens), string(m.Proxy), m.CAFile,
+		m.Scope, string(m.AuthURL), strconv.Itoa(m.ContextWindow), fmt.Sprint(m.PriceInput, m.PriceOutput), string(extra),
+	}, "\x00")
+}
+
+// fleetError gives the errors of a fleet a hint.
+func fleetError(err error) error {
+	var full *fleet.QueueFullError
+	var state *fleet.StateError
+	hint := ""
+	switch {
+	case errors.As(err, &full):
+		hint = "wait until some of its runs are over, or register it with a longer queue"
+	case errors.As(err, &state):
+		hint = "`dossier instances start " + state.Instance + "` makes it take runs again"
+	case errors.Is(err, fleet.ErrNoInstance):
+		hint = "`dossier instances list` shows what there is"
+	case errors.Is(err, fleet.ErrNoTemplate), errors.Is(err, fleet.ErrNoVersion):
+		hint = "`dossier templates list` shows what there is"
+	case errors.Is(err, fleet.ErrExists):
+		hint = "choose another name"
+	case errors.Is(err, fleet.ErrInUse):
+		hint = "remove what uses it first"
+	default:
+		return err
+	}
+	return &UsageError{Message: err.Error(), Hint: hint, Err: err}
+}
