@@ -131,20 +131,20 @@ func (r *reader) suggestKey(key string) string {
 	if r.bad.full() {
 		return ""
 	}
-	names := slices.Clone(entrySections)
-	for _, n := range agentSchema().root.children {
-		names = append(names, n.key)
-	}
-	if near := nearest(key, append(names, "extra")); near != "" {
-		return near
-	}
-	for _, section := range [...]string{"llm", "execution", "prompts", "search"} {
-		n := r.t.root.byKey[section]
-		if n.byKey[key] != nil {
+	sections := [...]string{"llm", "execution", "prompts", "search"}
+	for _, section := range sections {
+		if r.t.root.byKey[section].byKey[key] != nil {
 			return section + "." + key
 		}
 	}
-	for _, section := range [...]string{"llm", "execution", "prompts", "search"} {
+	names := append(slices.Clone(entrySections), "extra")
+	for _, n := range agentSchema().root.children {
+		names = append(names, n.key)
+	}
+	if near := nearest(key, names); near != "" {
+		return near
+	}
+	for _, section := range sections {
 		var keys []string
 		for _, c := range r.t.root.byKey[section].children {
 			keys = append(keys, c.key)
