@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -242,8 +243,8 @@ func (r *reader) settings(p pair, name string) (map[string]any, bool) {
 		r.fail(p.value, name, "expected the tool's settings (key: value), found another value", "")
 		return nil, false
 	}
-	for k, e := range config {
-		if r.refusesArgument(k, e) {
+	for _, k := range slices.Sorted(maps.Keys(config)) {
+		if r.refusesArgument(k, config[k]) {
 			r.fail(p.value, join(name, k), notStored, "")
 			return nil, false
 		}

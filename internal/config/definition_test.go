@@ -125,7 +125,7 @@ func TestDefinitionErrors(t *testing.T) {
 			}
 			got := "no error\n"
 			if err != nil {
-				got = strings.ReplaceAll(err.Error(), c.dir(), "") + "\n"
+				got = strings.ReplaceAll(err.Error(), dirOf(c), "") + "\n"
 			}
 			fmt.Fprintf(&out, "== %s\n%s-- errors\n%s", name, input, got)
 			if got != want && !*update {
@@ -143,8 +143,8 @@ func TestDefinitionErrors(t *testing.T) {
 	}
 }
 
-// dir is the directory of the file, so that a golden can leave it out.
-func (c *Config) dir() string {
+// dirOf is the directory of the file, so that a golden can leave it out.
+func dirOf(c *Config) string {
 	if c == nil {
 		return "\x00"
 	}
@@ -163,14 +163,13 @@ func TestPrecedenceOfSections(t *testing.T) {
 		path string
 		yaml string // with %d for the value
 		env  string
-		flag bool
 		got  func(agent.Definition) int
 	}{
-		{"execution.max_iterations", "execution: {max_iterations: %d}", "SGR__EXECUTION__MAX_ITERATIONS", true, func(d agent.Definition) int { return d.Limits.Iterations }},
-		{"search.max_searches", "search: {max_searches: %d}", "SGR__SEARCH__MAX_SEARCHES", true, func(d agent.Definition) int { return d.Limits.Searches }},
-		{"prompts.system_prompt_str", "prompts: {system_prompt_str: '%d'}", "SGR__PROMPTS__SYSTEM_PROMPT_STR", true, func(d agent.Definition) int { return number(d.Prompts.System) }},
-		{"models.default.model", "llm: {model: '%d'}", "SGR__LLM__MODEL", true, func(d agent.Definition) int { return number(d.Model) }},
-		{"models.default.max_tokens", "models: {default: {max_tokens: %d}}", "SGR__LLM__MAX_TOKENS", true, nil},
+		{"execution.max_iterations", "execution: {max_iterations: %d}", "SGR__EXECUTION__MAX_ITERATIONS", func(d agent.Definition) int { return d.Limits.Iterations }},
+		{"search.max_searches", "search: {max_searches: %d}", "SGR__SEARCH__MAX_SEARCHES", func(d agent.Definition) int { return d.Limits.Searches }},
+		{"prompts.system_prompt_str", "prompts: {system_prompt_str: '%d'}", "SGR__PROMPTS__SYSTEM_PROMPT_STR", func(d agent.Definition) int { return number(d.Prompts.System) }},
+		{"models.default.model", "llm: {model: '%d'}", "SGR__LLM__MODEL", func(d agent.Definition) int { return number(d.Model) }},
+		{"models.default.max_tokens", "models: {default: {max_tokens: %d}}", "SGR__LLM__MAX_TOKENS", nil},
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := rapid.SampledFrom(sections).Draw(rt, "section")
@@ -242,10 +241,9 @@ func TestPrecedenceOfTrees(t *testing.T) {
 		"a.yaml": "mcp: {mcpServers: {agents: {url: 'http://h/'}}}\ntools: {x: {n: 3, m: 3}}\nagents: {own: {mcp: {mcpServers: {two: {url: 'http://h/'}, one: {url: 'http://h/'}}}, tools: [{X: {N: 4}}]}, plain: {tools: [x]}, all: {tools: [x], tool_search: {on_demand: true}}}\n",
 	}
 	for _, tt := range []struct {
-		src          Sources
-		agent, want  string
-		template     string
-		kwargs, from string
+		src             Sources
+		agent, template string
+		want, kwargs    string
 	}{
 		{src: Sources{}, template: "tools: [x]", want: "x mcp:file", kwargs: `{"m":1,"n":1}`},
 		{src: Sources{Definitions: []string{"d.yaml"}}, template: "tools: [x]", want: "x mcp:definitions", kwargs: `{"m":2,"n":2}`},

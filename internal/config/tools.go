@@ -82,12 +82,10 @@ func (st *state) bind(e toolEntry) (boundTool, error) {
 		}
 		maps.Copy(t.config, config)
 	}
-	for k, v := range e.config {
-		if old := keyOf(t.config, k); old != "" {
-			delete(t.config, old)
-		}
-		t.config[k] = v
+	for k := range e.config {
+		delete(t.config, keyOf(t.config, k))
 	}
+	maps.Copy(t.config, e.config)
 	k := keyOf(t.config, "base_class")
 	if k == "" {
 		return t, nil
@@ -110,17 +108,17 @@ func (st *state) bind(e toolEntry) (boundTool, error) {
 	return t, nil
 }
 
-// keyOf finds a key in any case; "" when there is none.
-func keyOf(m map[string]any, key string) string {
+// keyOf finds a key in any case, the same one each time; "" when there is none.
+func keyOf(m map[string]any, key string) (found string) {
 	if _, ok := m[key]; ok {
 		return key
 	}
 	for k := range m {
-		if strings.EqualFold(k, key) {
-			return k
+		if strings.EqualFold(k, key) && (found == "" || k < found) {
+			found = k
 		}
 	}
-	return ""
+	return found
 }
 
 // tools are those of the agent: the ones that it lists, then the MCP servers
@@ -131,7 +129,7 @@ func (c *Config) tools(onDemand bool) ([]boundTool, error) {
 	bad := &problems{}
 	_, err := st.searchLimits()
 	bad.addError(err)
-	servers, err := c.table(schema().mcp, "mcpServers", "{url: …}")
+	servers, err := c.table(schema().mcp, "mcpServers")
 	bad.addError(err)
 	var out []boundTool
 	listed := map[string]bool{}
@@ -181,7 +179,7 @@ func (c *Config) complete(t *boundTool) {
 }
 
 // ToolSecrets are the settings of a tool that its Definition leaves out because
-// a run records it: keys, headers, and addresses that hold a password. On the
+// a run records it: keys, headers, and addresses with a password or a query. On the
 // configuration that Agent and TemplateDefinition return they include what the
 // agent itself says.
 func (c *Config) ToolSecrets(name string) Tree {
