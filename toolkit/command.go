@@ -34,7 +34,7 @@ type Commands struct {
 // looking are programs that change nothing, with the options that would have
 // them do so, run others or leave the workspace.
 var looking = map[string]forbidden{
-	"ls": {short: "L", long: []string{"--dereference", "--dereference-command-line"}},
+	"ls":  {short: "L", long: []string{"--dereference", "--dereference-command-line"}},
 	"cat": {}, "head": {}, "tail": {}, "pwd": {}, "echo": {},
 	"wc":   {long: []string{"--files0-from"}},
 	"grep": {short: "R", long: []string{"--dereference-recursive"}},
