@@ -191,3 +191,23 @@ func TestFetch(t *testing.T) {
 		}
 	})
 }
+
+// Documents that have a number keep it, and new ones go on from there.
+func TestComposeNumbered(t *testing.T) {
+	known := map[string]int{"/d/3.txt": 2}
+	number := func(path string, after int) (int, bool) {
+		if n, ok := known[path]; ok {
+			return n, true
+		}
+		return 5 + after + 1, false
+	}
+	hits := []kb.Hit{hit(7, 0, "Alpha goes first."), hit(3, 0, "Another document speaks."), hit(9, 0, "A third one has something to say.")}
+	got := kb.ComposeNumbered([]kb.Facet{{Question: "q", Hits: hits}}, 1000, number)
+	var numbers []int
+	for _, c := range got.Citations {
+		numbers = append(numbers, c.Number)
+	}
+	if !slices.Equal(numbers, []int{6, 2, 7}) || !strings.Contains(got.Text, "[2] Doc 3\n") || !strings.Contains(got.Text, "[7] Doc 9\n") {
+		t.Errorf("%v\n%s", numbers, got.Text)
+	}
+}

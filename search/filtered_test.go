@@ -219,3 +219,12 @@ func TestFilteredOnlySorts(t *testing.T) {
 		}
 	})
 }
+
+func TestRulesAgainst(t *testing.T) {
+	r := Rules{BlockedDomains: []string{"bad.example"}, BlockedKeywords: []string{"casino"}}
+	for at, want := range map[string]DropReason{"https://a.bad.example/x": BlockedDomain, "https://a.example/casino-bonus": BlockedKeyword, "https://good.example/": ""} {
+		if why, _ := r.Against(Hit{URL: at}); why != want {
+			t.Errorf("%s: %q", at, why)
+		}
+	}
+}

@@ -388,3 +388,46 @@ func TestReranking(t *testing.T) {
 		t.Errorf("a model that fails: %s, %q", got, e.Trouble)
 	}
 }
+
+// A page that somebody names is opened unless something speaks against it.
+func TestOpenAPage(t *testing.T) {
+	w, pages := webOf(&fakeEngine{info: general("g"), opens: map[string]string{deadURL: "kept text"}})
+	w.Rules = search.Rules{BlockedDomains: []string{"blocked.example"}}
+	w.Allowed = func(at string) error {
+		if strings.Contains(at, "private") {
+			return errors.New("it is private")
+		}
+		return nil
+	}
+	if d, err := w.Open(t.Context(), hiveURL+"#part"); err != nil || d.Text != smallWeb[hiveURL] {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if d, err := w.Open(t.Context(), deadURL); err != nil || d.Text != "kept text" || len(d.Notes) == 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	read := len(pages.reads)
+	for at, want := range map[string]string{
+		"https://blocked.example/x": "blocked-domain", "https://private.example/": "it is private", "ftp://a.example/": "can't be opened",
+		"https://a.example/?q=runkey12345": "carries data of this run",
+	} {
+		if _, err := w.Open(t.Context(), at, "runkey12345"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+	if len(pages.reads) != read {
+		t.Errorf("%v", pages.reads)
+	}
+	if h, err := w.Kept(t.Context(), "g", deadURL); err != nil || h.Text != "kept text" {
+		t.Errorf("%+v, %v", h, err)
+	}
+	if _, err := w.Kept(t.Context(), "brave", deadURL); err == nil || !strings.Contains(err.Error(), "a key") {
+		t.Error(err)
+	}
+}
+
+func TestWordsRank(t *testing.T) {
+	scores, err := Words{}.Rerank(t.Context(), "honey market", []string{"rain", "the honey market", "honey"})
+	if err != nil || !(scores[1] > scores[2] && scores[2] > scores[0]) {
+		t.Errorf("%v, %v", scores, err)
+	}
+}

@@ -53,5 +53,8 @@ func (s *Set) Get(name string) (Tool, bool) {
 
 // PlainName is a name without case and word separators.
 func PlainName(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(name))
+	return strings.ToLower(separators.Replace(name))
 }
+
+// separators is made once: names are compared in every step of an agent.
+var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")

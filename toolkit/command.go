@@ -34,7 +34,7 @@ type Commands struct {
 // looking are programs that change nothing, with the options that would have
 // them do so, run others or leave the workspace.
 var looking = map[string]forbidden{
-	"ls": {short: "L", long: []string{"--dereference", "--dereference-command-line"}},
+	"ls":  {short: "L", long: []string{"--dereference", "--dereference-command-line"}},
 	"cat": {}, "head": {}, "tail": {}, "pwd": {}, "echo": {},
 	"wc":   {long: []string{"--files0-from"}},
 	"grep": {short: "R", long: []string{"--dereference-recursive"}},
@@ -231,6 +231,9 @@ func (w *workspace) admit(words []string) (string, error) {
 		if bad := looking[filepath.Base(name)].refuses(args); bad != "" {
 			return "", fmt.Errorf("%s may not be given %s here", name, bad)
 		}
+		if err := w.checkBelow(filepath.Base(name), args); err != nil {
+			return "", err
+		}
 	}
 	for _, a := range args {
 		if err := w.check(a); err != nil {
@@ -267,45 +270,99 @@ func (w *workspace) check(arg string) error {
 }
 
 func (w *workspace) checkPath(arg string) error {
-	path := arg
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(w.dir, path)
-	}
-	real := realPath(path)
+	real := realPath(w.dir, arg)
 	if !w.unsafe && (!inside(w.dir, real) || strings.HasPrefix(arg, "~")) {
 		return fmt.Errorf("%s leads out of the workspace. Use paths inside of it", arg)
 	}
 	for _, x := range w.exclude {
-		if !filepath.IsAbs(x) {
-			x = filepath.Join(w.dir, x)
-		}
-		if inside(realPath(x), real) {
+		if inside(realPath(w.dir, x), real) {
 			return fmt.Errorf("%s may not be used here", arg)
 		}
 	}
 	return nil
 }
 
-// realPath is a path without links, as far as it exists.
-func realPath(path string) string {
-	path = filepath.Clean(path)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	if to, err := os.Readlink(path); err == nil { // to where there is nothing yet
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(parent, to)
+// checkBelow refuses what would go through a folder with something excluded in
+// it. Where find begins is plain; of other programs it can't be told from their
+// arguments.
+func (w *workspace) checkBelow(program string, args []string) error {
+	through := forbidden{}
+	switch program {
+	case "grep":
+		through = forbidden{short: "r", long: []string{"--recursive", "--directories"}}
+	case "ls":
+		through = forbidden{short: "R", long: []string{"--recursive"}}
+	case "find":
+		from := []string{"."}
+		if n := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") || a == "(" || a == "!" }); n != 0 && len(args) > 0 {
+			from = args[:max(n, 0)]
+			if n < 0 {
+				from = args
+			}
 		}
-		if to != path {
-			path = to
-			parent = filepath.Dir(path)
+		for _, start := range from {
+			for _, x := range w.exclude {
+				if strings.ContainsRune(x, filepath.Separator) || w.has(x) {
+					if inside(realPath(w.dir, start), realPath(w.dir, x)) {
+						return fmt.Errorf("%s has %s in it, which may not be used here. Begin in another folder", start, x)
+					}
+				}
+			}
 		}
+		return nil
 	}
-	return filepath.Join(realPath(parent), filepath.Base(path))
+	if bad := through.refuses(args); bad != "" && slices.ContainsFunc(w.exclude, w.has) {
+		return fmt.Errorf("%s may not be given %s here, for some folders are excluded. Name files, or look with find", program, bad)
+	}
+	return nil
+}
+
+// has says whether there is something under a path of the workspace.
+func (w *workspace) has(path string) bool {
+	_, err := os.Lstat(realPath(w.dir, path))
+	return err == nil
+}
+
+// mostLinks bounds the links of a path, as systems do.
+const mostLinks = 255
+
+// realPath is where a path leads, seen from dir, whether or not there is
+// something. It goes by the system's rule and not by the path's text: what
+// follows a link begins where the link leads.
+func realPath(dir, path string) string {
+	at := dir
+	if filepath.IsAbs(path) {
+		at = filepath.VolumeName(path) + string(filepath.Separator)
+		path = path[len(filepath.VolumeName(path)):]
+	}
+	split := func(path string) []string {
+		return strings.FieldsFunc(path, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+	}
+	rest := split(path)
+	for links := 0; len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, name)
+		to, err := os.Readlink(next)
+		if err != nil || links == mostLinks {
+			at = next
+			continue
+		}
+		links++
+		if filepath.IsAbs(to) {
+			at = filepath.VolumeName(to) + string(filepath.Separator)
+			to = to[len(filepath.VolumeName(to)):]
+		}
+		rest = append(split(to), rest...)
+	}
+	return at
 }
 
 // run runs a program and returns what it printed. All that it started ends with

@@ -205,20 +205,21 @@ func (s *shelf) cited(ctx context.Context, c *tool.Call, citations []kb.Citation
 		if err != nil {
 			return change, err
 		}
-		if len(docs) == 0 {
-			continue // it went since; its number stays with its passages
+		// A document that went since keeps its number: its passages are cited.
+		src := tool.Source{Number: cited.Number, Title: oneLine(cited.Title), URL: sources.Address(cited.Path)}
+		words := 0
+		if len(docs) > 0 {
+			if src.Text, err = s.parts.Blobs.PutBlob(ctx, []byte(docs[0].Text)); err != nil {
+				return change, err
+			}
+			src.Letters, words = utf8.RuneCountInString(docs[0].Text), lang.Words(docs[0].Text)
 		}
-		hash, err := s.parts.Blobs.PutBlob(ctx, []byte(docs[0].Text))
-		if err != nil {
-			return change, err
-		}
-		src := tool.Source{Number: cited.Number, Title: oneLine(cited.Title), URL: sources.Address(cited.Path), Text: hash, Letters: utf8.RuneCountInString(docs[0].Text)}
 		if _, known := c.State.Source(cited.Number); !known {
 			if err := c.Scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URL}); err != nil {
 				return change, err
 			}
 		}
-		if err := c.Scope.Emit(event.SourceRead{Number: src.Number, Title: src.Title, URL: src.URL, Hash: hash, Words: lang.Words(docs[0].Text)}); err != nil {
+		if err := c.Scope.Emit(event.SourceRead{Number: src.Number, Title: src.Title, URL: src.URL, Hash: src.Text, Words: words}); err != nil {
 			return change, err
 		}
 		change.Sources = append(change.Sources, src)

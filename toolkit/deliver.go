@@ -154,9 +154,12 @@ func (a addresses) has(at string) bool {
 	return ok
 }
 
+// Addresses without a scheme, and, where letters of another script follow at
+// once, the part that can be nothing else.
 var (
-	plainAddress = regexp.MustCompile(`https?://[!-~]+`) // where other letters follow at once
+	plainAddress = regexp.MustCompile(`https?://[!-~]+`)
 	bareAddress  = regexp.MustCompile(`(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,}(?::\d+)?(?:/[^\s<>"'“”«»「」『』【】()（）、。，；\[\]]*)?`)
+	plainBare    = regexp.MustCompile(`(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,}(?::\d+)?(?:/[!-~]*)?`)
 )
 
 // named are the addresses that stand in a text, with and without a scheme.
@@ -169,7 +172,7 @@ func named(text string) []string {
 	for _, at := range plainAddress.FindAllString(text, -1) {
 		add(at)
 	}
-	for _, at := range bareAddress.FindAllString(text, -1) {
+	for _, at := range append(bareAddress.FindAllString(text, -1), plainBare.FindAllString(text, -1)...) {
 		add("https://" + at)
 		add("http://" + at)
 	}

@@ -44,7 +44,7 @@ func addNote() tool.Tool {
 		Description: "Keep a finding for later, with the numbers of its sources.",
 		Examples:    []string{"remember this", "take a note", "запиши", "记下来"},
 	}, func(_ context.Context, c *tool.Call, in addNoteArgs) (tool.Result, error) {
-		note := tool.Note{Text: cite.Sanitize(in.Text)}
+		note := tool.Note{Text: strings.TrimSpace(cite.Sanitize(in.Text))}
 		for _, n := range in.Sources {
 			if _, ok := c.State.Source(n); ok && !slices.Contains(note.Sources, n) {
 				note.Sources = append(note.Sources, n)

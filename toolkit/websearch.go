@@ -50,6 +50,9 @@ func needsQuery(query string) error {
 const (
 	// mostOffset bounds how far into the results a search goes.
 	mostOffset = 100
+	// spare is how many results more are asked for than are wanted: copies and
+	// what may not be opened are left out.
+	spare = 5
 	// shownSnippet is what clients expect of a snippet, in characters, and
 	// keptSnippet what the state keeps of it.
 	shownSnippet = 100
@@ -83,7 +86,7 @@ func (k *Toolkit) webSearch(config json.RawMessage, s Settings) (tool.Tool, erro
 			return tool.Result{}, fmt.Errorf("the %d searches of this task are used up. Answer with what was found", conf.MaxSearches)
 		}
 		want, skip := min(cmp.Or(in.MaxResults, 5), most), min(in.Offset, mostOffset)
-		got, err := k.ask(ctx, c, asked{scope: scope, query: in.Query, limit: skip + want})
+		got, err := k.ask(ctx, c, asked{scope: scope, query: in.Query, limit: skip + want + spare})
 		if err != nil {
 			return tool.Result{}, err
 		}

@@ -74,11 +74,7 @@ func (c configExplain) Run(a *app) error {
 	}
 	if c.Agent != "" {
 		// What is wrong with the agent is told before what it gets.
-		own, err := a.settings()
-		if err == nil {
-			_, err = own.Definition(c.Agent)
-		}
-		if err != nil {
+		if _, err := settings.Definition(c.Agent); err != nil {
 			return err
 		}
 	}

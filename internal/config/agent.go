@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -131,20 +132,20 @@ func (r *reader) suggestKey(key string) string {
 	if r.bad.full() {
 		return ""
 	}
-	names := slices.Clone(entrySections)
-	for _, n := range agentSchema().root.children {
-		names = append(names, n.key)
-	}
-	if near := nearest(key, append(names, "extra")); near != "" {
-		return near
-	}
-	for _, section := range [...]string{"llm", "execution", "prompts", "search"} {
-		n := r.t.root.byKey[section]
-		if n.byKey[key] != nil {
+	sections := [...]string{"llm", "execution", "prompts", "search"}
+	for _, section := range sections {
+		if r.t.root.byKey[section].byKey[key] != nil {
 			return section + "." + key
 		}
 	}
-	for _, section := range [...]string{"llm", "execution", "prompts", "search"} {
+	names := append(slices.Clone(entrySections), "extra")
+	for _, n := range agentSchema().root.children {
+		names = append(names, n.key)
+	}
+	if near := nearest(key, names); near != "" {
+		return near
+	}
+	for _, section := range sections {
 		var keys []string
 		for _, c := range r.t.root.byKey[section].children {
 			keys = append(keys, c.key)
@@ -242,8 +243,8 @@ func (r *reader) settings(p pair, name string) (map[string]any, bool) {
 		r.fail(p.value, name, "expected the tool's settings (key: value), found another value", "")
 		return nil, false
 	}
-	for k, e := range config {
-		if r.refusesArgument(k, e) {
+	for _, k := range slices.Sorted(maps.Keys(config)) {
+		if r.refusesArgument(k, config[k]) {
 			r.fail(p.value, join(name, k), notStored, "")
 			return nil, false
 		}

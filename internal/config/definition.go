@@ -143,6 +143,9 @@ func (st *state) agentKeys() agentKeys {
 			fill(&k, e.keys)
 		}
 	}
+	if k.BaseClass == "" {
+		k.BaseClass = class(agentSchema().byPath["base_class"].def)
+	}
 	return k
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -75,9 +76,7 @@ func (c *Config) explainTools(prefix string, onDemand bool, l *leaf) []Value {
 		if t.of != "" {
 			settings["base_class"] = t.of
 		}
-		for k, v := range t.config {
-			settings[k] = v
-		}
+		maps.Copy(settings, t.config)
 		v := Value{Path: prefix + l.path + "." + t.name, Value: inline(shownValue(settings)), Origin: t.origin.String(), Layer: t.layer.String(), Help: l.help}
 		if t.below != nil {
 			v.Overrides = []Override{{inline(shownEntry(t.below.key, t.below.value)), t.below.origin.String()}}
@@ -88,7 +87,7 @@ func (c *Config) explainTools(prefix string, onDemand bool, l *leaf) []Value {
 }
 
 func showKey(v reflect.Value) string {
-	if rules, ok := v.Interface().([]tool.Rule); ok {
+	if rules, ok := reflect.TypeAssert[[]tool.Rule](v); ok {
 		if len(rules) == 0 {
 			return ""
 		}

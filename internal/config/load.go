@@ -370,7 +370,8 @@ func (st *state) flags(t *tables, flags map[string]string, bad *problems) []sett
 // fold applies the layers in order and makes the Config.
 func (st *state) fold(t *tables) *Config {
 	c := &Config{st: func() *state { return st }}
-	n := 0
+	implied := st.implied()
+	n := len(implied)
 	for _, l := range st.layers {
 		n += len(l)
 	}
@@ -380,7 +381,6 @@ func (st *state) fold(t *tables) *Config {
 		st.last[i] = -1
 	}
 	root := reflect.ValueOf(c).Elem()
-	implied := st.implied()
 	for ly, settings := range st.layers {
 		for _, s := range settings {
 			st.apply(root, s)

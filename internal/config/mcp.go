@@ -29,14 +29,14 @@ type MCPSearch struct {
 // MCPServers are the names of the servers of the section mcp, in the order in
 // which the file has them.
 func (c *Config) MCPServers() ([]string, error) {
-	t, err := c.table(schema().mcp, "mcpServers", "{url: …}")
+	t, err := c.table(schema().mcp, "mcpServers")
 	return t.names, err
 }
 
 // MCPServer returns a server of the section mcp by its name.
 func (c *Config) MCPServer(name string) (MCPServer, error) {
 	var s MCPServer
-	t, err := c.table(schema().mcp, "mcpServers", "{url: …}")
+	t, err := c.table(schema().mcp, "mcpServers")
 	if err == nil {
 		err = t.decode(name, &s, "server", "url and command are texts, args a list, headers and env texts by name")
 	}
@@ -58,14 +58,14 @@ type RemoteAgent struct {
 // RemoteAgents are the names of the agents of the section a2a, in the order in
 // which the file has them.
 func (c *Config) RemoteAgents() ([]string, error) {
-	t, err := c.table(schema().a2a, "agents", "{url: …}")
+	t, err := c.table(schema().a2a, "agents")
 	return t.names, err
 }
 
 // RemoteAgent returns an agent of the section a2a by its name.
 func (c *Config) RemoteAgent(name string) (RemoteAgent, error) {
 	var a RemoteAgent
-	t, err := c.table(schema().a2a, "agents", "{url: …}")
+	t, err := c.table(schema().a2a, "agents")
 	if err == nil {
 		err = t.decode(name, &a, "agent", "url is a text, headers texts by name")
 	}
@@ -88,7 +88,7 @@ type table struct {
 }
 
 // table finds the entry in any case; of several the highest layer counts.
-func (c *Config) table(l *leaf, key, form string) (table, error) {
+func (c *Config) table(l *leaf, key string) (table, error) {
 	t := table{path: l.path + "." + key}
 	for i := c.st().last[l.id]; i >= 0; i = c.st().settings[i].prev {
 		s := &c.st().settings[i]
@@ -98,7 +98,7 @@ func (c *Config) table(l *leaf, key, form string) (table, error) {
 		t.from = s
 		entries, ok := s.value.(map[string]any)
 		if !ok {
-			return table{}, &Error{File: s.origin.name, Line: s.origin.line, Key: t.path, Problem: "it is not as {name: " + form + "}"}
+			return table{}, &Error{File: s.origin.name, Line: s.origin.line, Key: t.path, Problem: "it is not as {name: {url: …}}"}
 		}
 		t.entries, t.names = entries, s.order
 	}

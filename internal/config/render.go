@@ -23,8 +23,14 @@ func (c *Config) RenderAgent(w io.Writer) error {
 	var first, rest []Value
 	for _, v := range c.Explain() {
 		section, _, _ := strings.Cut(v.Path, ".")
+		said := v.Layer == layerAgent.String() || v.Layer == layerTemplate.String()
 		switch {
-		case v.dull():
+		case said && v.Value == "":
+			v.Value = "(empty)"
+		case v.dull(), section == "search" && v.Layer == layerDefault.String() && !slices.Contains(searchOfAgents, v.Path):
+			continue
+		}
+		switch {
 		case section == "agents":
 			first = append(first, v)
 		case section == "tools" || slices.Contains(entrySections, section):
@@ -33,6 +39,9 @@ func (c *Config) RenderAgent(w io.Writer) error {
 	}
 	return renderTable(w, append(first, rest...))
 }
+
+// searchOfAgents are the settings of search that tools of agents heed.
+var searchOfAgents = []string{"search.max_searches", "search.max_results", "search.content_limit"}
 
 // dull says whether a value tells nothing to someone who did not ask for it.
 func (v Value) dull() bool {
@@ -58,7 +67,7 @@ func renderTable(w io.Writer, values []Value) error {
 // from is the origin for people: a line of a file does not tell by itself that
 // it speaks about one agent only.
 func (v Value) from() string {
-	if v.Layer == layerAgent.String() {
+	if v.Layer == layerAgent.String() && v.Origin != builtInName {
 		return printable(v.Origin) + " (agent)"
 	}
 	return printable(v.Origin)

@@ -17,6 +17,18 @@ type boundTool struct {
 	origin origin   // of the entry in the agent's list
 	layer  layer    // likewise
 	below  *setting // of the section tools; nil: none
+	own    map[string]any
+}
+
+// layerOf is the layer that gives the tool a setting.
+func (t *boundTool) layerOf(key string) layer {
+	switch {
+	case keyOf(t.own, key) != "":
+		return t.layer
+	case keyOf(t.config, key) != "" && t.below != nil:
+		return t.below.layer
+	}
+	return layerDefault
 }
 
 // is says whether it is the built-in tool of a plain name.
@@ -60,7 +72,7 @@ func (st *state) shared(name string) (found *setting) {
 
 // bind lays an entry of the agent's list over the section tools.
 func (st *state) bind(e toolEntry) (boundTool, error) {
-	t := boundTool{name: e.name, origin: e.origin, layer: e.layer, config: map[string]any{}}
+	t := boundTool{name: e.name, origin: e.origin, layer: e.layer, own: e.config, config: map[string]any{}}
 	if t.below = st.shared(e.name); t.below != nil && t.below.value != nil {
 		config, ok := t.below.value.(map[string]any)
 		if !ok {
@@ -70,12 +82,10 @@ func (st *state) bind(e toolEntry) (boundTool, error) {
 		}
 		maps.Copy(t.config, config)
 	}
-	for k, v := range e.config {
-		if old := keyOf(t.config, k); old != "" {
-			delete(t.config, old)
-		}
-		t.config[k] = v
+	for k := range e.config {
+		delete(t.config, keyOf(t.config, k))
 	}
+	maps.Copy(t.config, e.config)
 	k := keyOf(t.config, "base_class")
 	if k == "" {
 		return t, nil
@@ -98,17 +108,17 @@ func (st *state) bind(e toolEntry) (boundTool, error) {
 	return t, nil
 }
 
-// keyOf finds a key in any case; "" when there is none.
-func keyOf(m map[string]any, key string) string {
+// keyOf finds a key in any case, the same one each time; "" when there is none.
+func keyOf(m map[string]any, key string) (found string) {
 	if _, ok := m[key]; ok {
 		return key
 	}
 	for k := range m {
-		if strings.EqualFold(k, key) {
-			return k
+		if strings.EqualFold(k, key) && (found == "" || k < found) {
+			found = k
 		}
 	}
-	return ""
+	return found
 }
 
 // tools are those of the agent: the ones that it lists, then the MCP servers
@@ -119,7 +129,7 @@ func (c *Config) tools(onDemand bool) ([]boundTool, error) {
 	bad := &problems{}
 	_, err := st.searchLimits()
 	bad.addError(err)
-	servers, err := c.table(schema().mcp, "mcpServers", "{url: …}")
+	servers, err := c.table(schema().mcp, "mcpServers")
 	bad.addError(err)
 	var out []boundTool
 	listed := map[string]bool{}
@@ -150,18 +160,18 @@ func (c *Config) tools(onDemand bool) ([]boundTool, error) {
 }
 
 // complete gives the tools for the web what the section search says about them
-// and their own settings do not.
+// in a higher layer than their settings do.
 func (c *Config) complete(t *boundTool) {
 	for _, k := range []struct{ plain, key, path string }{
 		{webSearch, "max_results", "search.max_results"},
 		{extractPage, "content_limit", "search.content_limit"},
 	} {
-		if !t.is(k.plain) || keyOf(t.config, k.key) != "" {
+		s := c.setting(k.path)
+		if !t.is(k.plain) || s == nil || s.layer <= t.layerOf(k.key) {
 			continue
 		}
-		if s := c.setting(k.path); s != nil && s.layer > layerDefault {
-			t.config[k.key] = s.value
-		}
+		delete(t.config, keyOf(t.config, k.key))
+		t.config[k.key] = s.value
 	}
 	if k := keyOf(t.config, "max_searches"); k != "" && t.is(webSearch) {
 		t.config[k] = c.Search.MaxSearches
@@ -169,7 +179,7 @@ func (c *Config) complete(t *boundTool) {
 }
 
 // ToolSecrets are the settings of a tool that its Definition leaves out because
-// a run records it: keys, headers, and addresses that hold a password. On the
+// a run records it: keys, headers, and addresses with a password or a query. On the
 // configuration that Agent and TemplateDefinition return they include what the
 // agent itself says.
 func (c *Config) ToolSecrets(name string) Tree {

@@ -23,13 +23,15 @@ func (r *reader) refuses(l *leaf) string {
 		return ""
 	case l.trusted || l.path == "mcp":
 		return notStored
-	case l.isPath && strings.HasSuffix(l.path, "_file"):
-		if text, ok := strings.CutSuffix(l.path, "_file"); ok && schema().byPath[text+"_str"] != nil {
-			return "a template reads no files: write the text as " + text[strings.LastIndexByte(text, '.')+1:] + "_str"
-		}
+	}
+	prompt, isFile := strings.CutSuffix(l.path, "_file")
+	switch {
+	case !l.isPath || !isFile:
+		return ""
+	case schema().byPath[prompt+"_str"] == nil:
 		return notStored
 	}
-	return ""
+	return "a template reads no files: write the text as " + prompt[strings.LastIndexByte(prompt, '.')+1:] + "_str"
 }
 
 // refusesArgument says whether a template may not give a tool this setting.
@@ -55,7 +57,7 @@ func inside(path string) bool {
 }
 
 // secretArgument says whether a setting of a tool must not be recorded: its
-// name speaks of a secret, or its value holds an address with a password.
+// name speaks of a secret, or its value is an address with a password or a query.
 func secretArgument(key string, value any) bool {
 	if k := strings.ToLower(key); k == "headers" || k == "env" || isSecretName(k) {
 		return true
