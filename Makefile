@@ -29,11 +29,12 @@ lint: fmt-check tidy-check vet ## what `make test` checks before the tests, and 
 	$(TOOL) golangci-lint run $(PKG)
 	@$(MAKE) --no-print-directory vuln
 
-bench: ## measure the kernel, the index and HTML extraction beside bare and other ones, and web search
+bench: ## measure the kernel, the index and HTML extraction beside bare and other ones, web search and a million agents
 	go run ./bench/kernel
 	go run ./bench/retrieval
 	go run ./bench/extract
 	go run ./bench/web
+	go run ./bench/fleet
 
 eval: ## measure quality over the evaluation sets and write bench/results
 	go run ./bench/eval

@@ -190,18 +190,29 @@ func (f *Fleet) find(ctx context.Context, key string) (Instance, error) {
 	if !errors.Is(err, ErrNoInstance) {
 		return row, err
 	}
-	// Among very many the nearest name is looked for where the beginning is right.
-	var names []string
-	for n := min(4, len(key)); n >= 0 && len(names) == 0; n -= 2 {
-		near, err := f.store.InstanceList(ctx, Filter{Prefix: key[:n], Limit: 1000})
-		if err != nil {
-			break
+	return row, fmt.Errorf("instance %q: %w%s", key, ErrNoInstance, f.near(ctx, key))
+}
+
+// near is the end of a sentence that proposes a name for an unknown one. Among
+// very many the nearest is looked for where the beginning is right.
+func (f *Fleet) near(ctx context.Context, key string) string {
+	for _, n := range []int{len(key) - 1, len(key) / 2, 2, 0} {
+		if n < 0 || n >= len(key) {
+			continue
 		}
-		for i := range near {
-			names = append(names, near[i].Name)
+		list, err := f.store.InstanceList(ctx, Filter{Prefix: key[:n], Limit: 1000})
+		if err != nil {
+			return "" // the proposal is a courtesy
+		}
+		var names []string
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+		if proposal := meant(key, names); proposal != "" {
+			return proposal
 		}
 	}
-	return row, fmt.Errorf("instance %q: %w%s", key, ErrNoInstance, meant(key, names))
+	return ""
 }
 
 // Wake returns an instance, given by id or name, and the version of its

@@ -108,12 +108,12 @@ func (s *Store) CountInstances(ctx context.Context, f fleet.Filter) (n int, err 
 	return n, nil
 }
 
-// AddInstances implements fleet.Instances.
+// AddInstances implements fleet.Instances. Of very many instances most of the
+// time would go into looking for what is taken: the constraints do that.
 func (s *Store) AddInstances(ctx context.Context, list []fleet.Instance) error {
-	return s.writer.do(ctx, 200*len(list), func(tx *tx) error {
-		// All that could refuse comes before the first change.
+	var at string // the instance that was tried last
+	err := s.writer.do(ctx, 200*len(list), func(tx *tx) error {
 		templates := map[string]int64{}
-		keys := make(map[string]int, 2*len(list))
 		for k := range list {
 			i := &list[k]
 			if templates[i.Template] == 0 {
@@ -123,23 +123,10 @@ func (s *Store) AddInstances(ctx context.Context, list []fleet.Instance) error {
 				}
 				templates[i.Template] = n
 			}
-			for _, key := range []string{i.ID, i.Name} {
-				other, twice := keys[key]
-				keys[key] = k
-				if twice && other != k {
-					return fmt.Errorf("instance %q: %w", key, fleet.ErrExists)
-				}
-				var taken int64
-				switch err := tx.row("SELECT 1 FROM instances WHERE id = ?1 OR name = ?1", []any{key}, &taken); {
-				case err == nil:
-					return fmt.Errorf("instance %q: %w", key, fleet.ErrExists)
-				case !errors.Is(err, sql.ErrNoRows):
-					return err
-				}
-			}
 		}
 		for k := range list {
 			i := &list[k]
+			at = i.Name
 			var labels any
 			if i.Labels != nil {
 				labels = encodeStrings(i.Labels)
@@ -153,6 +140,10 @@ func (s *Store) AddInstances(ctx context.Context, list []fleet.Instance) error {
 		}
 		return nil
 	})
+	if violated(err) {
+		return fmt.Errorf("instance %q: %w", at, fleet.ErrExists)
+	}
+	return err
 }
 
 // setInstance changes a column of an instance.

@@ -160,6 +160,9 @@ func (s *Store) Check(ctx context.Context) error {
 	case !errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("check database: %w", explain(err, s.path))
 	}
+	if err := s.checkTemplates(ctx); err != nil {
+		return err
+	}
 	return s.checkCollections(ctx)
 }
 

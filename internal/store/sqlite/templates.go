@@ -220,3 +220,18 @@ func (s *Store) DeleteTemplate(ctx context.Context, name string) error {
 		return tx.exec("DELETE FROM templates WHERE n = ?", n) // the rest follows by foreign keys
 	})
 }
+
+// checkTemplates verifies that templates have the versions that they say.
+func (s *Store) checkTemplates(ctx context.Context) error {
+	var name string
+	err := s.reader.QueryRowContext(ctx, `SELECT name FROM templates t WHERE published > latest
+		OR latest <> (SELECT count(*) FROM template_versions WHERE template = t.n)
+		OR latest <> (SELECT max(n) FROM template_versions WHERE template = t.n) LIMIT 1`).Scan(&name)
+	switch {
+	case err == nil:
+		return fmt.Errorf("check database: versions of template %q are missing: %w", name, damaged(s.path))
+	case !errors.Is(err, sql.ErrNoRows):
+		return fmt.Errorf("check database: %w", explain(err, s.path))
+	}
+	return nil
+}

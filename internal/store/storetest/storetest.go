@@ -34,6 +34,8 @@ func Run(t *testing.T, open Open) {
 		{"sessions", sessionTests},
 		{"bodies", bodyTests},
 		{"collections", collectionTests},
+		{"templates", templateTests},
+		{"instances", instanceTests},
 		{"crowds", crowdTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {

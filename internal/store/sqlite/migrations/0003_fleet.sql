@@ -45,6 +45,13 @@ CREATE TABLE instances (
 CREATE INDEX instances_template ON instances(template, name);
 CREATE INDEX instances_closed ON instances(name) WHERE closed IS NOT NULL;
 
+-- An instance is found by its id or its name, so a name is nobody else's id.
+CREATE TRIGGER instances_keys BEFORE INSERT ON instances WHEN NEW.id <> NEW.name
+  AND (EXISTS (SELECT 1 FROM instances WHERE id = NEW.name) OR EXISTS (SELECT 1 FROM instances WHERE name = NEW.id))
+BEGIN
+  SELECT RAISE(ABORT, 'the name is taken');
+END;
+
 -- Which instance a session belongs to. Sessions are named by their ids: one
 -- is claimed before its first run makes it.
 CREATE TABLE instance_sessions (

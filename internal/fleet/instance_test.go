@@ -1,0 +1,530 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"dossier/agent"
+	"dossier/internal/fleet"
+	"dossier/internal/store/memory"
+	"dossier/run"
+)
+
+// withWriter returns a fleet with a template of two versions, the first of
+// them published.
+func withWriter(t testing.TB, s fleet.Store) *fleet.Fleet {
+	t.Helper()
+	f := newFleet(t, s)
+	_, err := f.Create(t.Context(), "writer", fleet.Text{Document: "one"})
+	ok(t, err)
+	_, _, err = f.AddVersion(t.Context(), "writer", fleet.Text{Document: "two"})
+	ok(t, err)
+	ok(t, f.Publish(t.Context(), "writer", 1))
+	return f
+}
+
+func names(t testing.TB, f *fleet.Fleet, q fleet.Filter) string {
+	t.Helper()
+	list, err := f.List(t.Context(), q)
+	ok(t, err)
+	var all []string
+	for _, i := range list {
+		if q.State != "" && i.State != q.State {
+			t.Errorf("%s is %s, not %s", i.Name, i.State, q.State)
+		}
+		all = append(all, i.Name)
+	}
+	q.Limit = 0
+	n, err := f.Count(t.Context(), q)
+	ok(t, err)
+	if q.After == "" && n < len(all) {
+		t.Errorf("%+v: %d counted, %d listed", q, n, len(all))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestRegister(t *testing.T) {
+	ctx := t.Context()
+	f := withWriter(t, newStore())
+	i, err := f.Register(ctx, fleet.Instance{Template: "writer", Labels: []string{"fast"}, State: fleet.Stopped, Served: 9})
+	ok(t, err)
+	want := fleet.Instance{ID: "i0001", Name: "i0001", Template: "writer", Slots: 4, Queue: 100, State: fleet.Ready, Labels: []string{"fast"}, Created: i.Created}
+	got, err := f.Instance(ctx, "i0001")
+	if ok(t, err); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(i, want) || i.Created.IsZero() {
+		t.Fatalf("got %+v, want %+v", got, want)
+	}
+	for _, c := range []struct {
+		instance fleet.Instance
+		want     string
+	}{
+		{fleet.Instance{Template: "writer", Name: "a b"}, "letters from a to z"},
+		{fleet.Instance{Template: "writer", Name: "i0001"}, "choose another name"},
+		{fleet.Instance{Template: "writer", Slots: -1}, "at least one"},
+		{fleet.Instance{Template: "writers"}, `did you mean "writer"?`},
+		{fleet.Instance{Template: "writer", Version: 3}, "1 to 2"},
+	} {
+		_, err := f.Register(ctx, c.instance)
+		says(t, err, c.want)
+	}
+	_, err = f.Instance(ctx, "i0002")
+	if !errors.Is(err, fleet.ErrNoInstance) {
+		t.Fatal(err)
+	}
+	says(t, err, `did you mean "i0001"?`)
+	_, _, err = f.Submit(ctx, "i001", "s", "r")
+	says(t, err, `did you mean "i0001"?`)
+	_, err = f.Instance(ctx, "и")
+	if !errors.Is(err, fleet.ErrNoInstance) {
+		t.Fatal(err)
+	}
+}
+
+func TestRegisterMany(t *testing.T) {
+	ctx := t.Context()
+	f := withWriter(t, newStore())
+	many := func(yield func(fleet.Instance) bool) {
+		for k := range 12_000 {
+			if !yield(fleet.Instance{Name: fmt.Sprintf("w%05d", k), Template: "writer"}) {
+				return
+			}
+		}
+	}
+	n, err := f.RegisterMany(ctx, many)
+	if ok(t, err); n != 12_000 {
+		t.Fatal(n)
+	}
+	if n, err := f.Count(ctx, fleet.Filter{Template: "writer"}); err != nil || n != 12_000 {
+		t.Fatal(n, err)
+	}
+	if got := names(t, f, fleet.Filter{Limit: 2, After: "w11997"}); got != "w11998 w11999" {
+		t.Fatal(got)
+	}
+	// What was added before a failure stays and is counted.
+	n, err = f.RegisterMany(ctx, func(yield func(fleet.Instance) bool) {
+		for k := range 6000 {
+			if !yield(fleet.Instance{Name: fmt.Sprintf("v%05d", k%5500), Template: "writer"}) {
+				return
+			}
+		}
+	})
+	says(t, err, "the name is taken")
+	if n != 5000 {
+		t.Fatal(n)
+	}
+}
+
+func TestListByState(t *testing.T) {
+	ctx := t.Context()
+	f := withWriter(t, newStore())
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		_, err := f.Register(ctx, fleet.Instance{ID: "id-" + name, Name: name, Template: "writer"})
+		ok(t, err)
+	}
+	for _, name := range []string{"b", "c"} {
+		_, _, err := f.Submit(ctx, name, "s-"+name, "r-"+name)
+		ok(t, err)
+	}
+	ok(t, f.Drain(ctx, "c"))
+	ok(t, f.Drain(ctx, "d"))
+	for state, want := range map[fleet.State]string{
+		"": "a b c d e", fleet.Ready: "a e", fleet.Busy: "b", fleet.Draining: "c", fleet.Stopped: "d", fleet.Starting: "",
+	} {
+		if got := names(t, f, fleet.Filter{State: state}); got != want {
+			t.Errorf("%q: got %s, want %s", state, got, want)
+		}
+		n, err := f.Count(ctx, fleet.Filter{State: state})
+		if ok(t, err); n != len(strings.Fields(want)) {
+			t.Errorf("%q: %d counted", state, n)
+		}
+	}
+	if got := names(t, f, fleet.Filter{State: fleet.Ready, Limit: 1, After: "a"}); got != "e" {
+		t.Error(got)
+	}
+	_, err := f.List(ctx, fleet.Filter{State: "asleep"})
+	says(t, err, "there is no state", "ready")
+	f.Leave(ctx, "c", "r-c")
+	if st, err := f.Status(ctx, "c"); err != nil || st.State != fleet.Stopped {
+		t.Fatal(st, err)
+	}
+}
+
+// While its template is checked, an instance is starting and says so.
+func TestStarting(t *testing.T) {
+	ctx := t.Context()
+	s := newStore()
+	f := withWriter(t, s)
+	_, err := f.Register(ctx, fleet.Instance{Name: "w", Template: "writer"})
+	ok(t, err)
+	_, _, err = f.Stop(ctx, "w")
+	ok(t, err)
+	_, _, err = f.Submit(ctx, "w", "s", "r")
+	says(t, err, "w is stopped: start it")
+
+	inside, proceed := make(chan bool), make(chan error)
+	slow, err := fleet.New(fleet.Options{Store: s, Check: func(string, []byte) (agent.Definition, error) {
+		inside <- true
+		return agent.Definition{}, <-proceed
+	}})
+	ok(t, err)
+	for _, end := range []error{errors.New("its tool is gone"), nil} {
+		done := make(chan error)
+		go func() { done <- slow.Start(ctx, "w") }()
+		<-inside
+		if st, err := slow.Status(ctx, "w"); err != nil || st.State != fleet.Starting {
+			t.Error(st, err)
+		}
+		_, _, err := slow.Submit(ctx, "w", "s", "r")
+		says(t, err, "starting", "in a moment")
+		if n, err := slow.Count(ctx, fleet.Filter{State: fleet.Starting}); err != nil || n != 1 {
+			t.Error(n, err)
+		}
+		proceed <- end
+		if err := <-done; !errors.Is(err, end) {
+			t.Fatal(err)
+		}
+		want := fleet.Stopped
+		if end == nil {
+			want = fleet.Ready
+		}
+		if st, err := slow.Status(ctx, "w"); err != nil || st.State != want {
+			t.Fatal(st, err)
+		}
+	}
+}
+
+func TestSessionsAreIsolated(t *testing.T) {
+	ctx := t.Context()
+	f := withWriter(t, newStore())
+	for _, name := range []string{"v", "w"} {
+		_, err := f.Register(ctx, fleet.Instance{Name: name, Template: "writer", Slots: 1, Queue: -1})
+		ok(t, err)
+	}
+	_, _, err := f.Submit(ctx, "v", "s", "r1")
+	ok(t, err)
+	_, _, err = f.Submit(ctx, "w", "s", "r2")
+	if e, is := errors.AsType[*fleet.SessionError](err); !is || e.Session != "s" {
+		t.Fatal(err)
+	}
+	says(t, err, "begin a new session")
+	// A refused run does not make a session the instance's.
+	_, _, err = f.Submit(ctx, "v", "other", "r3")
+	says(t, err, "no free slot")
+	_, _, err = f.Submit(ctx, "w", "other", "r3")
+	ok(t, err)
+	// Nor does sleep or a removal of somebody else free one.
+	f.Leave(ctx, "v", "r1")
+	f.Leave(ctx, "w", "r3")
+	_, _, err = f.Submit(ctx, "w", "s", "r2")
+	says(t, err, "belongs to instance")
+	ok(t, f.Remove(ctx, "v"))
+	_, _, err = f.Submit(ctx, "w", "s", "r2")
+	ok(t, err)
+}
+
+func TestRestore(t *testing.T) {
+	ctx := t.Context()
+	s := newStore()
+	f := withWriter(t, s)
+	for _, name := range []string{"ready", "drained", "stopped"} {
+		_, err := f.Register(ctx, fleet.Instance{ID: name, Template: "writer", Slots: 1, Queue: 1})
+		ok(t, err)
+		_, _, err = f.Submit(ctx, name, "s-"+name, name+"-1")
+		ok(t, err)
+	}
+	ok(t, f.Drain(ctx, "drained"))
+	_, _, err := f.Stop(ctx, "stopped")
+	ok(t, err)
+
+	f = newFleet(t, s) // the process ends, and another begins
+	start, left, err := f.Restore(ctx, []fleet.Claim{
+		{"ready", "s-ready", "ready-1"}, {"ready", "s-ready", "ready-2"}, {"drained", "s-drained", "drained-1"}, {"stopped", "s-stopped", "stopped-1"},
+		{"ready", "s-new", "ready-3"}, {"ready", "s-ready", "ready-4"}, {"gone", "s-gone", "gone-1"}, {"ready", "s-drained", "ready-5"},
+	})
+	ok(t, err)
+	if want := []string{"ready-1", "drained-1"}; !slices.Equal(start, want) {
+		t.Fatalf("started %v, want %v", start, want)
+	}
+	if want := []fleet.Claim{{"stopped", "s-stopped", "stopped-1"}, {"gone", "s-gone", "gone-1"}, {"ready", "s-drained", "ready-5"}}; !slices.Equal(left, want) {
+		t.Fatalf("left %v, want %v", left, want)
+	}
+	if _, _, err = f.Submit(ctx, "ready", "s-ready", "more"); err == nil {
+		t.Fatal("a full queue took a new run")
+	}
+	if _, _, err = f.Submit(ctx, "drained", "s-drained", "more"); err == nil {
+		t.Fatal("a drained instance took a new run")
+	}
+	var order []string
+	for next := []string{"ready-1"}; len(next) > 0; {
+		order = append(order, next...)
+		next = f.Leave(ctx, "ready", next[0])
+	}
+	if want := []string{"ready-1", "ready-2", "ready-3", "ready-4"}; !slices.Equal(order, want) {
+		t.Fatalf("order %v, want %v", order, want)
+	}
+	if next := f.Leave(ctx, "drained", "drained-1"); next != nil {
+		t.Fatal(next)
+	}
+	for id, want := range map[string]fleet.State{"ready": fleet.Ready, "drained": fleet.Stopped, "stopped": fleet.Stopped} {
+		if st, err := f.Status(ctx, id); err != nil || st.State != want {
+			t.Errorf("%s is %s, want %s (%v)", id, st.State, want, err)
+		}
+	}
+}
+
+func TestUpgrade(t *testing.T) {
+	ctx := t.Context()
+	f := withWriter(t, newStore())
+	_, err := f.Register(ctx, fleet.Instance{Name: "w", Template: "writer"})
+	ok(t, err)
+	made := func(want int) {
+		t.Helper()
+		if _, v, err := f.Wake(ctx, "w"); err != nil || v.N != want {
+			t.Fatalf("version %d, want %d (%v)", v.N, want, err)
+		}
+	}
+	made(1)
+	ok(t, f.Upgrade(ctx, "w", 2))
+	made(2)
+	ok(t, f.Upgrade(ctx, "w", 0))
+	made(1)
+	ok(t, f.Publish(ctx, "writer", 2))
+	made(2)
+	says(t, f.Upgrade(ctx, "w", 3), "1 to 2")
+	ok(t, f.Deprecate(ctx, "writer", 1))
+	says(t, f.Upgrade(ctx, "w", 1), "deprecated")
+	ok(t, f.Drain(ctx, "w"))
+	_, _, err = f.Wake(ctx, "w")
+	if _, is := errors.AsType[*fleet.StateError](err); !is {
+		t.Fatal(err)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	ctx := t.Context()
+	f := withWriter(t, newStore())
+	_, err := f.Register(ctx, fleet.Instance{Name: "w", Template: "writer"})
+	ok(t, err)
+	_, _, err = f.Submit(ctx, "w", "s", "r")
+	ok(t, err)
+	err = f.Remove(ctx, "w")
+	if !errors.Is(err, fleet.ErrInUse) {
+		t.Fatal(err)
+	}
+	says(t, err, "drain it first")
+	f.Leave(ctx, "w", "r")
+	ok(t, f.Remove(ctx, "w"))
+	_, _, err = f.Submit(ctx, "w", "s", "r")
+	if !errors.Is(err, fleet.ErrNoInstance) {
+		t.Fatal(err)
+	}
+	if start := f.Leave(ctx, "w", "r"); start != nil {
+		t.Fatal(start)
+	}
+}
+
+// A run that goes on comes before new ones of its session, in the order of
+// coming back, and not before those of others.
+func TestResume(t *testing.T) {
+	ctx := t.Context()
+	f := withWriter(t, newStore())
+	_, err := f.Register(ctx, fleet.Instance{ID: "w", Template: "writer", Slots: 2, Queue: 2})
+	ok(t, err)
+	for _, r := range []string{"a1", "a2"} {
+		_, _, err = f.Submit(ctx, "w", "a", r)
+		ok(t, err)
+	}
+	f.Leave(ctx, "w", "a1") // both ask something
+	f.Leave(ctx, "w", "a2")
+	for _, r := range []string{"b1", "b2", "a3", "b3"} {
+		_, _, err = f.Submit(ctx, "w", r[:1], r)
+		ok(t, err)
+	}
+	for k, r := range []string{"a2", "a1"} {
+		_, pos, err := f.Resume(ctx, "w", "a", r)
+		if ok(t, err); pos != 1+2*k {
+			t.Errorf("%s is number %d", r, pos)
+		}
+	}
+	order := []string{"b1", "b2"}
+	for k := 0; k < len(order); k++ {
+		order = append(order, f.Leave(ctx, "w", order[k])...)
+	}
+	if want := []string{"b1", "b2", "a2", "b3", "a1", "a3"}; !slices.Equal(order, want) {
+		t.Errorf("order %v, want %v", order, want)
+	}
+}
+
+// meddling is a store in which something happens right after an instance was
+// read.
+type meddling struct {
+	fleet.Store
+	then func()
+}
+
+func (m *meddling) Instance(ctx context.Context, key string) (fleet.Instance, error) {
+	i, err := m.Store.Instance(ctx, key)
+	if then := m.then; then != nil {
+		m.then = nil
+		then()
+	}
+	return i, err
+}
+
+// A row that was read before the instance was drained, stopped or removed
+// does not let a run in.
+func TestSubmitMeetsAChange(t *testing.T) {
+	ctx := t.Context()
+	for name, change := range map[string]func(f *fleet.Fleet) error{
+		"drain":  func(f *fleet.Fleet) error { return f.Drain(ctx, "w") },
+		"stop":   func(f *fleet.Fleet) error { _, _, err := f.Stop(ctx, "w"); return err },
+		"remove": func(f *fleet.Fleet) error { return f.Remove(ctx, "w") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &meddling{Store: newStore()}
+			f := withWriter(t, s)
+			_, err := f.Register(ctx, fleet.Instance{ID: "w", Template: "writer"})
+			ok(t, err)
+			s.then = func() { ok(t, change(f)) }
+			start, _, err := f.Submit(ctx, "w", "", "r")
+			if err == nil || start != nil {
+				t.Fatalf("started %v", start)
+			}
+		})
+	}
+	// A removal in whose midst a run gets in is refused.
+	s := &meddling{Store: newStore()}
+	f := withWriter(t, s)
+	_, err := f.Register(ctx, fleet.Instance{ID: "w", Template: "writer"})
+	ok(t, err)
+	s.then = func() {
+		_, _, err := f.Submit(ctx, "w", "", "r")
+		ok(t, err)
+	}
+	if err := f.Remove(ctx, "w"); !errors.Is(err, fleet.ErrInUse) {
+		t.Fatal(err)
+	}
+	if st, err := f.Status(ctx, "w"); err != nil || st.State != fleet.Busy {
+		t.Fatal(st, err)
+	}
+}
+
+// ledger counts what runs at each instance, as the engine would.
+type ledger struct {
+	f     *fleet.Fleet
+	slots int
+	mu    sync.Mutex
+	at    map[string]int // running runs by instance
+	ran   map[string]int // times that a run was started
+	wg    sync.WaitGroup
+	t     *testing.T
+}
+
+// start runs what the fleet says may run, and what follows from it.
+func (l *ledger) start(ctx context.Context, instance string, runs []string) {
+	for _, r := range runs {
+		l.wg.Go(func() {
+			l.mu.Lock()
+			l.ran[r]++
+			if l.at[instance]++; l.at[instance] > l.slots {
+				l.t.Errorf("%d runs at once on %s", l.at[instance], instance)
+			}
+			l.mu.Unlock()
+			// A run of an instance never carries the name of another.
+			if !strings.HasPrefix(r, instance+"/") {
+				l.t.Errorf("run %s on instance %s", r, instance)
+			}
+			if err := l.f.Record(ctx, fleet.Outcome{Run: r, Template: "writer", Version: 1, Instance: instance, Status: run.Done}); err != nil {
+				l.t.Error(err)
+			}
+			l.mu.Lock()
+			l.at[instance]--
+			l.mu.Unlock()
+			l.start(ctx, instance, l.f.Leave(ctx, instance, r))
+		})
+	}
+}
+
+func TestCrowd(t *testing.T) {
+	ctx := t.Context()
+	const instances, goroutines, each, slots = 10, 1000, 5, 3
+	s := memory.New(memory.Options{})
+	f, err := fleet.New(fleet.Options{Store: s, Check: check})
+	ok(t, err)
+	_, err = f.Create(ctx, "writer", fleet.Text{Document: "one"})
+	ok(t, err)
+	_, _, err = f.AddVersion(ctx, "writer", fleet.Text{Document: "two"})
+	ok(t, err)
+	for i := range instances {
+		_, err := f.Register(ctx, fleet.Instance{ID: fmt.Sprint("w", i), Template: "writer", Slots: slots, Queue: goroutines * each})
+		ok(t, err)
+	}
+	l := &ledger{f: f, slots: slots, at: map[string]int{}, ran: map[string]int{}, t: t}
+	refused := map[string]bool{}
+	var submits sync.WaitGroup
+	for g := range goroutines {
+		submits.Go(func() {
+			instance := fmt.Sprint("w", g%instances)
+			session := fmt.Sprint("session ", g%instances, " ", g%70)
+			for k := range each {
+				id := fmt.Sprintf("%s/%d-%d", instance, g, k)
+				start, _, err := f.Submit(ctx, instance, session, id)
+				if _, closed := errors.AsType[*fleet.StateError](err); closed || errors.Is(err, fleet.ErrNoInstance) {
+					l.mu.Lock()
+					refused[id] = true
+					l.mu.Unlock()
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				l.start(ctx, instance, start)
+			}
+		})
+	}
+	// Meanwhile instances are drained, started again, upgraded and looked at.
+	submits.Go(func() {
+		for k := range 300 {
+			id := fmt.Sprint("w", k%instances)
+			for _, err := range []error{f.Drain(ctx, id), f.Upgrade(ctx, id, k%3), f.Start(ctx, id)} {
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			if err := f.Remove(ctx, id); err == nil {
+				// It had no work at that moment; it comes back as it was.
+				if _, err := f.Register(ctx, fleet.Instance{ID: id, Template: "writer", Slots: slots, Queue: goroutines * each}); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := f.List(ctx, fleet.Filter{State: fleet.Busy}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	submits.Wait()
+	l.wg.Wait()
+	for g := range goroutines {
+		for k := range each {
+			id := fmt.Sprintf("w%d/%d-%d", g%instances, g, k)
+			if want := 1; !refused[id] && l.ran[id] != want || refused[id] && l.ran[id] != 0 {
+				t.Errorf("run %s started %d times, refused %v", id, l.ran[id], refused[id])
+			}
+		}
+	}
+	for i := range instances {
+		st, err := f.Status(ctx, fmt.Sprint("w", i))
+		if ok(t, err); st.State != fleet.Ready || st.Running+st.Queued+st.Sessions != 0 {
+			t.Errorf("in the end: %+v", st)
+		}
+	}
+	if n, err := f.Count(ctx, fleet.Filter{State: fleet.Busy}); err != nil || n != 0 {
+		t.Error(n, err)
+	}
+}
