@@ -52,7 +52,7 @@ func (t *remote) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		if f.silent {
 			s.probe(session)
 		}
-		if f.lost && !again && calling.Err() == nil && (t.spec.Effect != run.Effectful || !f.arrived) {
+		if f.lost && !f.settled && !again && calling.Err() == nil && (t.spec.Effect != run.Effectful || !f.arrived) {
 			continue
 		}
 		return tool.Result{}, t.fault(f)
@@ -100,6 +100,7 @@ type failure struct {
 	lost    bool   // the session is of no use any more
 	arrived bool   // the server may have carried out the call
 	silent  bool   // it gave no answer in time
+	settled bool   // the same call would come to the same
 	refused string // what the server itself said about the call
 }
 
@@ -114,7 +115,7 @@ func (s *server) judge(ctx context.Context, session *mcpconn.Session[*known], se
 		f.trouble.Problem = "it gave no answer in " + short(s.client.options.Timeout)
 		f.trouble.Hint = "Look at what the server does, or allow calls more time."
 	case errors.Is(seen.Err, mcpconn.ErrTooLong), session.TooLong():
-		f.lost = true
+		f.lost, f.settled = true, true
 		f.trouble.Problem = fmt.Sprintf("its reply is longer than %d MB. Ask for less", mcpconn.MostReply>>20)
 		f.trouble.Hint = "The tool returns more than can be taken in."
 	case seen.Response != nil && !told:
