@@ -124,7 +124,7 @@ func (s *server) judge(ctx context.Context, session *mcpconn.Session[*known], se
 		f.lost = code/100 != 5 && code != http.StatusTooManyRequests
 		f.arrived = code/100 == 5 || code/100 == 2
 	case told:
-		f.refused = s.line(said.Message, 1000)
+		f.refused = s.words.Line(said.Message, 1000)
 		f.trouble.Problem = "it refused: " + f.refused
 		f.trouble.Hint = "Look at what the server expects."
 	case seen.Err != nil:
@@ -168,10 +168,10 @@ func (s *server) unconnected(err error) Trouble {
 	_, missing := errors.AsType[*exec.Error](f.Err)
 	switch {
 	case missing, errors.Is(f.Err, fs.ErrNotExist):
-		t.Problem = fmt.Sprintf("its program %q was not found", s.line(s.Command, 200))
+		t.Problem = fmt.Sprintf("its program %q was not found", s.words.Line(s.Command, 200))
 		t.Hint = fmt.Sprintf("Install it, or correct %s.command.", at)
 	case errors.Is(f.Err, fs.ErrPermission):
-		t.Problem = fmt.Sprintf("its program %q may not be started", s.line(s.Command, 200))
+		t.Problem = fmt.Sprintf("its program %q may not be started", s.words.Line(s.Command, 200))
 		t.Hint = fmt.Sprintf("Make it executable, or correct %s.command.", at)
 	case errors.Is(f.Err, context.DeadlineExceeded):
 		t.Problem = "it did not answer the handshake in " + short(s.client.options.Connect) + s.lastWords(f.Stderr)
@@ -182,7 +182,7 @@ func (s *server) unconnected(err error) Trouble {
 		t.Problem = "it can't be reached: " + s.network(f.Seen.Err)
 		t.Hint = fmt.Sprintf("See whether it runs and %s.url is right.", at)
 	case told:
-		t.Problem = "it refused the handshake: " + s.line(said.Message, 400)
+		t.Problem = "it refused the handshake: " + s.words.Line(said.Message, 400)
 		t.Hint = "The server may be of a version that is not compatible."
 	case s.Command != "":
 		t.Problem = "it ended during the handshake" + s.lastWords(f.Stderr)
@@ -216,11 +216,11 @@ func (s *server) network(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	return s.line(err.Error(), 300)
+	return s.words.Line(err.Error(), 300)
 }
 
 func (s *server) lastWords(stderr string) string {
-	if said := s.line(stderr, 600); said != "" {
+	if said := s.words.Line(stderr, 600); said != "" {
 		return "; its last words: " + said
 	}
 	return ""

@@ -24,9 +24,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"dossier/internal/logs"
 	"dossier/internal/mcpconn"
 	"dossier/tool"
+	"dossier/tool/internal/said"
 )
 
 // Server is how a server is reached: Command is a program that speaks over its
@@ -91,7 +91,7 @@ type server struct {
 
 	client *Client
 	conn   *mcpconn.Conn[*known]
-	secret logs.Redactor     // cleans words about the server
+	words  said.Cleaner      // cleans words about the server
 	masks  *strings.Replacer // keeps its keys out of results, and nothing else
 	change atomic.Int64      // counts changes of the list
 }
@@ -136,7 +136,7 @@ func (s *server) guard() {
 		keys = append(append(keys, value), strings.Fields(value)...)
 	}
 	for name, value := range s.Env {
-		s.secret.Add(value)
+		s.words.Add(value)
 		if keyName.MatchString(name) {
 			keys = append(keys, value)
 		}
@@ -149,7 +149,7 @@ func (s *server) guard() {
 			keys = append(keys, values...)
 		}
 	}
-	s.secret.Add(keys...)
+	s.words.Add(keys...)
 	// The replacer takes the first that fits, so longer ones come first.
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	var pairs []string
@@ -259,7 +259,7 @@ func (s *server) info(ctx context.Context) string {
 	if result == nil || result.ServerInfo == nil {
 		return ""
 	}
-	return s.line(strings.TrimSpace(result.ServerInfo.Name+" "+result.ServerInfo.Version), 200)
+	return s.words.Line(strings.TrimSpace(result.ServerInfo.Name+" "+result.ServerInfo.Version), 200)
 }
 
 // Close ends the connections and the programs that were started, and waits

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dossier/tool"
+	"dossier/tool/internal/said"
 )
 
 // mostParts bounds the parts of a result that are looked at.
@@ -37,11 +38,11 @@ func (t *remote) result(r *mcp.CallToolResult) (tool.Result, error) {
 		parts = append(parts, t.long("", string(out.Data)))
 	}
 	if r.IsError {
-		var said []string
+		var texts []string
 		for _, p := range parts {
-			said = append(said, p.text)
+			texts = append(texts, p.text)
 		}
-		why := t.server.text(strings.Join(said, "\n"), 3000)
+		why := t.server.words.Text(strings.Join(texts, "\n"), 3000)
 		if why == "" {
 			why = "it does not say why"
 		}
@@ -60,48 +61,48 @@ type part struct {
 
 // long is a text that may be long: what can't be part of the result is not
 // looked at.
-func (t *remote) long(head, said string) part {
+func (t *remote) long(head, text string) part {
 	var p part
-	if most := 4*t.limit + utf8.UTFMax; len(said) > most {
-		for !utf8.RuneStart(said[most]) {
+	if most := 4*t.limit + utf8.UTFMax; len(text) > most {
+		for !utf8.RuneStart(text[most]) {
 			most--
 			if most == 4*t.limit {
 				break // it is no text
 			}
 		}
-		p.more = utf8.RuneCountInString(said[most:])
-		said = said[:most]
+		p.more = utf8.RuneCountInString(text[most:])
+		text = text[:most]
 	}
-	p.text = head + t.server.masks.Replace(visible(said))
+	p.text = head + t.server.masks.Replace(said.Visible(text))
 	return p
 }
 
 // part is a part of a result as text. What is no text is named.
 func (t *remote) part(content mcp.Content) part {
 	s := t.server
-	var said string
+	var text string
 	switch c := content.(type) {
 	case *mcp.TextContent:
 		return t.long("", c.Text)
 	case *mcp.EmbeddedResource:
 		switch {
 		case c.Resource == nil:
-			said = "[an empty resource]"
+			text = "[an empty resource]"
 		case c.Resource.Text != "":
-			return t.long(s.line(c.Resource.URI, 2000)+"\n", c.Resource.Text)
+			return t.long(s.words.Line(c.Resource.URI, 2000)+"\n", c.Resource.Text)
 		default:
-			said = fmt.Sprintf("[a file, %s, %s, %d bytes]", s.line(c.Resource.URI, 2000), s.line(c.Resource.MIMEType, 100), len(c.Resource.Blob))
+			text = fmt.Sprintf("[a file, %s, %s, %d bytes]", s.words.Line(c.Resource.URI, 2000), s.words.Line(c.Resource.MIMEType, 100), len(c.Resource.Blob))
 		}
 	case *mcp.ImageContent:
-		said = fmt.Sprintf("[an image, %s, %d bytes]", s.line(c.MIMEType, 100), len(c.Data))
+		text = fmt.Sprintf("[an image, %s, %d bytes]", s.words.Line(c.MIMEType, 100), len(c.Data))
 	case *mcp.AudioContent:
-		said = fmt.Sprintf("[a sound, %s, %d bytes]", s.line(c.MIMEType, 100), len(c.Data))
+		text = fmt.Sprintf("[a sound, %s, %d bytes]", s.words.Line(c.MIMEType, 100), len(c.Data))
 	case *mcp.ResourceLink:
-		said = strings.Join(strings.Fields(s.line(c.Title, 300)+" "+s.line(c.Name, 300)+" "+s.line(c.URI, 2000)+" "+s.line(c.Description, 1000)), " ")
+		text = strings.Join(strings.Fields(s.words.Line(c.Title, 300)+" "+s.words.Line(c.Name, 300)+" "+s.words.Line(c.URI, 2000)+" "+s.words.Line(c.Description, 1000)), " ")
 	default:
-		said = "[something that is no text]"
+		text = "[something that is no text]"
 	}
-	return part{text: said}
+	return part{text: text}
 }
 
 // array is parts as a JSON array of at most so many characters. What does not

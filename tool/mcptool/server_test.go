@@ -97,6 +97,16 @@ func suicide() {
 	select {}
 }
 
+// huge writes the beginning of a reply of 50 MB.
+func huge(w io.Writer) error {
+	_, err := io.WriteString(w, `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"`)
+	piece := bytes.Repeat([]byte("x"), 1<<20)
+	for n := 0; n < 50 && err == nil; n++ {
+		_, err = w.Write(piece)
+	}
+	return err
+}
+
 type echoed struct {
 	Text string `json:"text"`
 }
@@ -137,7 +147,10 @@ func fullServer(life context.Context) *mcp.Server {
 		_ = p.Signal(stopped)
 		select {}
 	})
-	add(s, &mcp.Tool{Name: "huge", Annotations: reads}, func(context.Context) *mcp.CallToolResult { return says(strings.Repeat("x", 50<<20)) })
+	add(s, &mcp.Tool{Name: "huge", Annotations: reads}, func(context.Context) *mcp.CallToolResult {
+		_ = huge(os.Stdout)
+		return nil
+	})
 	add(s, &mcp.Tool{Name: "grow"}, func(context.Context) *mcp.CallToolResult {
 		add(s, &mcp.Tool{Name: "new"}, func(context.Context) *mcp.CallToolResult { return says("new") })
 		return says("grown")
@@ -191,7 +204,17 @@ func child(t *testing.T, name, mode string, env map[string]string) Server {
 // over serves over HTTP.
 func over(t *testing.T, name string, s *mcp.Server) Server {
 	t.Helper()
-	h := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte(`"name":"huge"`)) {
+			w.Header().Set("Content-Type", "application/json")
+			_ = huge(w)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}))
 	t.Cleanup(func() {
 		h.CloseClientConnections()
 		h.Close()
