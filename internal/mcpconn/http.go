@@ -90,7 +90,9 @@ func (w *watcher) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel()
 	}
 	began := func() bool { return true }
-	if _, limited := ctx.Deadline(); !limited {
+	if req.Method == http.MethodDelete { // taking leave; the answer is of no use
+		began = time.AfterFunc(endTime, cancel).Stop
+	} else if _, limited := ctx.Deadline(); !limited {
 		began = time.AfterFunc(headTime, cancel).Stop
 	}
 	seen, _ := ctx.Value(reportKey{}).(*Report)

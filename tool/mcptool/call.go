@@ -52,7 +52,7 @@ func (t *remote) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		if f.silent {
 			s.probe(session)
 		}
-		if f.lost && !again && calling.Err() == nil && (t.spec.Effect != run.Effectful || !f.arrived) {
+		if f.lost && !f.settled && !again && calling.Err() == nil && (t.spec.Effect != run.Effectful || !f.arrived) {
 			continue
 		}
 		return tool.Result{}, t.fault(f)
@@ -100,6 +100,7 @@ type failure struct {
 	lost    bool   // the session is of no use any more
 	arrived bool   // the server may have carried out the call
 	silent  bool   // it gave no answer in time
+	settled bool   // the same call would come to the same
 	refused string // what the server itself said about the call
 }
 
@@ -114,7 +115,7 @@ func (s *server) judge(ctx context.Context, session *mcpconn.Session[*known], se
 		f.trouble.Problem = "it gave no answer in " + short(s.client.options.Timeout)
 		f.trouble.Hint = "Look at what the server does, or allow calls more time."
 	case errors.Is(seen.Err, mcpconn.ErrTooLong), session.TooLong():
-		f.lost = true
+		f.lost, f.settled = true, true
 		f.trouble.Problem = fmt.Sprintf("its reply is longer than %d MB. Ask for less", mcpconn.MostReply>>20)
 		f.trouble.Hint = "The tool returns more than can be taken in."
 	case seen.Response != nil && !told:
@@ -123,7 +124,7 @@ func (s *server) judge(ctx context.Context, session *mcpconn.Session[*known], se
 		f.lost = code/100 != 5 && code != http.StatusTooManyRequests
 		f.arrived = code/100 == 5 || code/100 == 2
 	case told:
-		f.refused = s.line(said.Message, 1000)
+		f.refused = s.words.Line(said.Message, 1000)
 		f.trouble.Problem = "it refused: " + f.refused
 		f.trouble.Hint = "Look at what the server expects."
 	case seen.Err != nil:
@@ -167,10 +168,10 @@ func (s *server) unconnected(err error) Trouble {
 	_, missing := errors.AsType[*exec.Error](f.Err)
 	switch {
 	case missing, errors.Is(f.Err, fs.ErrNotExist):
-		t.Problem = fmt.Sprintf("its program %q was not found", s.line(s.Command, 200))
+		t.Problem = fmt.Sprintf("its program %q was not found", s.words.Line(s.Command, 200))
 		t.Hint = fmt.Sprintf("Install it, or correct %s.command.", at)
 	case errors.Is(f.Err, fs.ErrPermission):
-		t.Problem = fmt.Sprintf("its program %q may not be started", s.line(s.Command, 200))
+		t.Problem = fmt.Sprintf("its program %q may not be started", s.words.Line(s.Command, 200))
 		t.Hint = fmt.Sprintf("Make it executable, or correct %s.command.", at)
 	case errors.Is(f.Err, context.DeadlineExceeded):
 		t.Problem = "it did not answer the handshake in " + short(s.client.options.Connect) + s.lastWords(f.Stderr)
@@ -181,7 +182,7 @@ func (s *server) unconnected(err error) Trouble {
 		t.Problem = "it can't be reached: " + s.network(f.Seen.Err)
 		t.Hint = fmt.Sprintf("See whether it runs and %s.url is right.", at)
 	case told:
-		t.Problem = "it refused the handshake: " + s.line(said.Message, 400)
+		t.Problem = "it refused the handshake: " + s.words.Line(said.Message, 400)
 		t.Hint = "The server may be of a version that is not compatible."
 	case s.Command != "":
 		t.Problem = "it ended during the handshake" + s.lastWords(f.Stderr)
@@ -215,11 +216,11 @@ func (s *server) network(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	return s.line(err.Error(), 300)
+	return s.words.Line(err.Error(), 300)
 }
 
 func (s *server) lastWords(stderr string) string {
-	if said := s.line(stderr, 600); said != "" {
+	if said := s.words.Line(stderr, 600); said != "" {
 		return "; its last words: " + said
 	}
 	return ""

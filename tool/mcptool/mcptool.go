@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -23,9 +24,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"dossier/internal/logs"
 	"dossier/internal/mcpconn"
 	"dossier/tool"
+	"dossier/tool/internal/said"
 )
 
 // Server is how a server is reached: Command is a program that speaks over its
@@ -67,7 +68,9 @@ const (
 	firstRest = time.Second
 	// pingTime is how long a server may take to show that it lives after a call
 	// that it did not answer.
-	pingTime = 5 * time.Second
+	pingTime = 3 * time.Second
+	// leastKey is the length below which masking a key would tear words apart.
+	leastKey = 8
 )
 
 // Client holds the connections to servers. It is safe for concurrent use.
@@ -88,8 +91,9 @@ type server struct {
 
 	client *Client
 	conn   *mcpconn.Conn[*known]
-	secret logs.Redactor
-	change atomic.Int64 // counts changes of the list
+	words  said.Cleaner      // cleans words about the server
+	masks  *strings.Replacer // keeps its keys out of results, and nothing else
+	change atomic.Int64      // counts changes of the list
 }
 
 // known is what is known of a server within a session.
@@ -127,21 +131,38 @@ func New(ctx context.Context, servers []Server, o Options) *Client {
 
 // guard makes the server's secrets known to what cleans its words.
 func (s *server) guard() {
+	var keys []string
 	for _, value := range s.Headers {
-		s.secret.Add(append(strings.Fields(value), value)...)
+		keys = append(append(keys, value), strings.Fields(value)...)
 	}
-	for _, value := range s.Env {
-		s.secret.Add(value)
+	for name, value := range s.Env {
+		s.words.Add(value)
+		if keyName.MatchString(name) {
+			keys = append(keys, value)
+		}
 	}
 	if u, err := url.Parse(s.URL); err == nil {
 		if password, ok := u.User.Password(); ok {
-			s.secret.Add(password)
+			keys = append(keys, password)
 		}
 		for _, values := range u.Query() {
-			s.secret.Add(values...)
+			keys = append(keys, values...)
 		}
 	}
+	s.words.Add(keys...)
+	// The replacer takes the first that fits, so longer ones come first.
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	var pairs []string
+	for _, key := range keys {
+		if len(key) >= leastKey {
+			pairs = append(pairs, key, "[redacted]")
+		}
+	}
+	s.masks = strings.NewReplacer(pairs...)
 }
+
+// keyName are names of variables that hold keys.
+var keyName = regexp.MustCompile(`(?i)key|token|secret|passw|auth|credential`)
 
 // Servers are the names of the servers, in order.
 func (c *Client) Servers() []string {
@@ -238,7 +259,7 @@ func (s *server) info(ctx context.Context) string {
 	if result == nil || result.ServerInfo == nil {
 		return ""
 	}
-	return s.line(strings.TrimSpace(result.ServerInfo.Name+" "+result.ServerInfo.Version), 200)
+	return s.words.Line(strings.TrimSpace(result.ServerInfo.Name+" "+result.ServerInfo.Version), 200)
 }
 
 // Close ends the connections and the programs that were started, and waits
@@ -292,7 +313,7 @@ func (s *server) tools(ctx context.Context) ([]tool.Tool, *Trouble, error) {
 		if f.lost {
 			s.conn.Lost(session)
 		}
-		if !f.lost || fresh || again {
+		if !f.lost || f.settled || fresh || again {
 			t := f.trouble
 			return nil, &t, nil
 		}

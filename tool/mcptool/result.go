@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dossier/tool"
+	"dossier/tool/internal/said"
 )
 
 // mostParts bounds the parts of a result that are looked at.
@@ -25,91 +26,119 @@ func (t *remote) result(r *mcp.CallToolResult) (tool.Result, error) {
 			out.Data = raw
 		}
 	}
-	texts := make([]string, 0, len(r.Content))
+	parts := make([]part, 0, min(len(r.Content), mostParts))
 	for i, content := range r.Content {
 		if i == mostParts {
-			texts = append(texts, fmt.Sprintf("[%d more parts]", len(r.Content)-i))
+			parts = append(parts, part{text: fmt.Sprintf("[%d more parts]", len(r.Content)-i)})
 			break
 		}
-		texts = append(texts, t.part(content))
+		parts = append(parts, t.part(content))
 	}
-	if len(texts) == 0 && out.Data != nil {
-		texts = append(texts, t.server.text(string(out.Data), t.limit))
+	if len(parts) == 0 && out.Data != nil {
+		parts = append(parts, t.long("", string(out.Data)))
 	}
 	if r.IsError {
-		said := strings.TrimSpace(strings.Join(texts, "\n"))
-		if said == "" {
-			said = "it does not say why"
+		var texts []string
+		for _, p := range parts {
+			texts = append(texts, p.text)
 		}
-		return tool.Result{}, errors.New(t.spec.Name + " failed: " + tool.Cut(said, 3000))
+		why := t.server.words.Text(strings.Join(texts, "\n"), 3000)
+		if why == "" {
+			why = "it does not say why"
+		}
+		return tool.Result{}, errors.New(t.spec.Name + " failed: " + why)
 	}
-	out.Text = array(texts, t.limit)
+	out.Text = array(parts, t.limit)
 	return out, nil
 }
 
-// part is a part of a result as text. What is no text is named.
-func (t *remote) part(content mcp.Content) string {
-	s := t.server
-	switch c := content.(type) {
-	case *mcp.TextContent:
-		return s.text(c.Text, t.limit)
-	case *mcp.ImageContent:
-		return fmt.Sprintf("[an image, %s, %d bytes]", s.line(c.MIMEType, 100), len(c.Data))
-	case *mcp.AudioContent:
-		return fmt.Sprintf("[a sound, %s, %d bytes]", s.line(c.MIMEType, 100), len(c.Data))
-	case *mcp.ResourceLink:
-		return strings.Join(strings.Fields(s.line(c.Title, 300)+" "+s.line(c.Name, 300)+" "+s.line(c.URI, 2000)+" "+s.line(c.Description, 1000)), " ")
-	case *mcp.EmbeddedResource:
-		if c.Resource == nil {
-			return "[an empty resource]"
-		}
-		if c.Resource.Text != "" {
-			return s.line(c.Resource.URI, 2000) + "\n" + s.text(c.Resource.Text, t.limit)
-		}
-		return fmt.Sprintf("[a file, %s, %s, %d bytes]", s.line(c.Resource.URI, 2000), s.line(c.Resource.MIMEType, 100), len(c.Resource.Blob))
-	}
-	return "[something that is no text]"
+// part is a part of a result as text. more counts the characters that were left
+// out of it already.
+type part struct {
+	text string
+	more int
 }
 
-// array is texts as a JSON array of at most so many characters. What does not
+// long is a text that may be long: what can't be part of the result is not
+// looked at.
+func (t *remote) long(head, text string) part {
+	var p part
+	if most := 4*t.limit + utf8.UTFMax; len(text) > most {
+		for !utf8.RuneStart(text[most]) {
+			most--
+			if most == 4*t.limit {
+				break // it is no text
+			}
+		}
+		p.more = utf8.RuneCountInString(text[most:])
+		text = text[:most]
+	}
+	p.text = head + t.server.masks.Replace(said.Visible(text))
+	return p
+}
+
+// part is a part of a result as text. What is no text is named.
+func (t *remote) part(content mcp.Content) part {
+	s := t.server
+	var text string
+	switch c := content.(type) {
+	case *mcp.TextContent:
+		return t.long("", c.Text)
+	case *mcp.EmbeddedResource:
+		switch {
+		case c.Resource == nil:
+			text = "[an empty resource]"
+		case c.Resource.Text != "":
+			return t.long(s.words.Line(c.Resource.URI, 2000)+"\n", c.Resource.Text)
+		default:
+			text = fmt.Sprintf("[a file, %s, %s, %d bytes]", s.words.Line(c.Resource.URI, 2000), s.words.Line(c.Resource.MIMEType, 100), len(c.Resource.Blob))
+		}
+	case *mcp.ImageContent:
+		text = fmt.Sprintf("[an image, %s, %d bytes]", s.words.Line(c.MIMEType, 100), len(c.Data))
+	case *mcp.AudioContent:
+		text = fmt.Sprintf("[a sound, %s, %d bytes]", s.words.Line(c.MIMEType, 100), len(c.Data))
+	case *mcp.ResourceLink:
+		text = strings.Join(strings.Fields(s.words.Line(c.Title, 300)+" "+s.words.Line(c.Name, 300)+" "+s.words.Line(c.URI, 2000)+" "+s.words.Line(c.Description, 1000)), " ")
+	default:
+		text = "[something that is no text]"
+	}
+	return part{text: text}
+}
+
+// array is parts as a JSON array of at most so many characters. What does not
 // fit is cut, and the last text says so: the array stays one.
-func array(texts []string, most int) string {
+func array(parts []part, most int) string {
 	var b strings.Builder
 	b.WriteByte('[')
 	used := 2
-	for i, text := range texts {
+	for i, p := range parts {
 		if i > 0 {
 			b.WriteByte(',')
 			used++
 		}
-		quoted := quote(text)
-		if n := utf8.RuneCountInString(quoted); used+n <= most-reserve(i, texts) {
+		rest := 0 // room for saying that others were left out
+		if i < len(parts)-1 {
+			rest = 60
+		}
+		quoted := quote(p.text)
+		if n := utf8.RuneCountInString(quoted); p.more == 0 && used+n <= most-rest {
 			b.WriteString(quoted)
 			used += n
 			continue
 		}
-		b.WriteString(shortened(text, len(texts)-i-1, most-used))
+		b.WriteString(p.shortened(len(parts)-i-1, most-used))
 		break
 	}
 	b.WriteByte(']')
 	return b.String()
 }
 
-// reserve is the room to leave after a text for saying that others were left
-// out.
-func reserve(i int, texts []string) int {
-	if i == len(texts)-1 {
-		return 0
-	}
-	return 60
-}
-
 // shortened is the beginning of a text, quoted, with a note on what is missing,
 // in so many characters if the note alone is not longer.
-func shortened(text string, others, room int) string {
-	runes := []rune(text)
+func (p part) shortened(others, room int) string {
+	runes := []rune(p.text)
 	note := func(kept int) string {
-		n := fmt.Sprintf("[cut: %d more characters", len(runes)-kept)
+		n := fmt.Sprintf("[cut: %d more characters", len(runes)-kept+p.more)
 		if others > 0 {
 			n += fmt.Sprintf(" and %d more parts", others)
 		}

@@ -1,13 +1,12 @@
 package mcptool
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -15,10 +14,10 @@ import (
 	"dossier/llm"
 	"dossier/run"
 	"dossier/tool"
+	"dossier/tool/internal/said"
 )
 
 const (
-	mostName        = 64
 	mostDescription = 2000 // characters
 	mostSchema      = 64 << 10
 )
@@ -51,7 +50,7 @@ func (s *server) tool(t *mcp.Tool) *remote {
 	r := &remote{server: s, name: t.Name, limit: s.client.options.ContextLimit}
 	r.spec = tool.Spec{
 		Name:        fit(t.Name),
-		Description: s.text(t.Description, mostDescription),
+		Description: s.words.Text(t.Description, mostDescription),
 		Effect:      effect(t.Annotations),
 		Timeout:     s.client.options.Timeout,
 		Origin:      "mcp:" + s.Name,
@@ -61,7 +60,7 @@ func (s *server) tool(t *mcp.Tool) *remote {
 	if title == "" && t.Annotations != nil {
 		title = t.Annotations.Title
 	}
-	if title = s.line(title, 200); title != "" && !strings.Contains(r.spec.Description, title) {
+	if title = s.words.Line(title, 200); title != "" && !strings.Contains(r.spec.Description, title) {
 		r.spec.Description = strings.TrimSpace(title + ". " + r.spec.Description)
 	}
 	var note string
@@ -117,23 +116,7 @@ func schema(name string, given any) (s *llm.Schema, note string) {
 }
 
 // fit makes a name that models may call a tool by.
-func fit(name string) string {
-	var b strings.Builder
-	for _, r := range name {
-		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '_' || r == '-' {
-			b.WriteRune(r)
-		} else {
-			b.WriteByte('_')
-		}
-		if b.Len() == mostName {
-			break
-		}
-	}
-	if strings.Trim(b.String(), "_-") == "" {
-		return "tool"
-	}
-	return b.String()
-}
+func fit(name string) string { return cmp.Or(said.Name(name), "tool") }
 
 // Distinct gives each tool a name of its own, also beside names that are taken
 // otherwise. Of several MCP tools with one name the first keeps it, the next are
@@ -161,7 +144,7 @@ func Distinct(tools []tool.Tool, taken ...string) []tool.Tool {
 			name = fit(r.server.Name + "_" + r.name)
 			if n > 1 {
 				suffix := fmt.Sprintf("_%d", n)
-				name = name[:min(len(name), mostName-len(suffix))] + suffix
+				name = name[:min(len(name), said.MostName-len(suffix))] + suffix
 			}
 		}
 		used[tool.PlainName(name)] = true
@@ -186,31 +169,6 @@ func Limited(tools []tool.Tool, limit int) []tool.Tool {
 		}
 	}
 	return out
-}
-
-// text is what a server said, without keys and without what a terminal or a
-// reader would be fooled by.
-func (s *server) text(said string, most int) string {
-	if len(said) > 8*most {
-		said = said[:8*most] // the rest would be cut anyway; a torn character becomes U+FFFD
-	}
-	return tool.Cut(strings.TrimSpace(s.secret.Redact(visible(said))), most)
-}
-
-// line is text in one line.
-func (s *server) line(said string, most int) string {
-	return strings.Join(strings.Fields(s.text(said, most)), " ")
-}
-
-// visible drops control characters and characters that show nothing and can
-// hide words: tags, marks of direction and of zero width.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 0xE0000 && r <= 0xE0FFF || r == 0x200B || r == 0x200E || r == 0x200F || r >= 0x2060 && r <= 0x2064 || r == 0xFEFF {
-			return -1
-		}
-		return r
-	}, logs.Printable(s))
 }
 
 func short(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }

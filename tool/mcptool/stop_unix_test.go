@@ -1,0 +1,7 @@
+//go:build unix
+
+package mcptool
+
+import "syscall"
+
+const stopped = syscall.SIGSTOP

@@ -1,0 +1,5 @@
+package mcptool
+
+import "os"
+
+var stopped = os.Kill
