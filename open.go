@@ -21,6 +21,7 @@ import (
 	"dossier/mode/agents"
 	"dossier/mode/chat"
 	"dossier/mode/ingest"
+	"dossier/mode/toolcall"
 	"dossier/mode/websearch"
 	"dossier/reader"
 	"dossier/run"
@@ -167,6 +168,7 @@ func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (
 			websearch.New("quality", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.QualityIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			ingest.New(local),
 			agents.New(agents.Parts{Resolve: staff.resolve, Tools: staff.tools, Models: staff.modelsOf, Blobs: s, History: history}),
+			toolcall.New(staff.tool),
 		},
 	}), nil
 }

@@ -1,0 +1,279 @@
+package dossier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dossier/agent"
+	"dossier/internal/fleet"
+	"dossier/mode/agents"
+	"dossier/run"
+	"dossier/tool"
+	"dossier/tool/mcptool"
+)
+
+// AgentEntry is an agent in the directory.
+type AgentEntry struct {
+	Name string `json:"name"`
+	// Kind is definition, template, instance or remote.
+	Kind         string   `json:"kind"`
+	Description  string   `json:"description,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
+	Decider      string   `json:"decider,omitempty"`
+	Tools        []string `json:"tools,omitempty"`
+	// Template and Version of a template or an instance.
+	Template string `json:"template,omitempty"`
+	Version  int    `json:"version,omitempty"`
+	// Trouble says why it can't work.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// Agents is the directory: the definitions of the configuration and the
+// templates, by name. Instances have lists of their own.
+func (e *Engine) Agents(ctx context.Context) ([]AgentEntry, error) {
+	a := e.agency
+	templates, err := a.fleet.Templates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []AgentEntry
+	taken := make(map[string]bool)
+	for _, t := range templates {
+		taken[t.Name] = true
+		out = append(out, a.entry(ctx, t.Name, "template"))
+	}
+	for _, name := range a.cfg.Definitions() {
+		if !taken[name] {
+			out = append(out, a.entry(ctx, name, "definition"))
+		}
+	}
+	slices.SortFunc(out, func(a, b AgentEntry) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// entry describes an agent; that it can't work is part of that.
+func (a *agency) entry(ctx context.Context, name, kind string) AgentEntry {
+	m, err := a.member(ctx, name)
+	d := m.Agent
+	out := AgentEntry{Name: name, Kind: kind, Description: d.Description, Capabilities: d.Capabilities, Decider: string(d.Decider), Template: m.Template, Version: m.Version}
+	for _, ref := range d.Tools {
+		out.Tools = append(out.Tools, ref.Name)
+	}
+	for _, callee := range d.Agents {
+		out.Tools = append(out.Tools, agent.ToolName(callee))
+	}
+	if err != nil {
+		out.Trouble = err.Error()
+	}
+	return out
+}
+
+// Agent returns the definition that a run of an agent would be given: that of a
+// template, which may be followed by @ and a version, or of the configuration.
+func (e *Engine) Agent(ctx context.Context, name string) (agents.Member, error) {
+	return e.agency.member(ctx, name)
+}
+
+// Templates lists the templates.
+func (e *Engine) Templates(ctx context.Context) ([]fleet.Template, error) {
+	return e.agency.fleet.Templates(ctx)
+}
+
+// Template returns a template with its versions and publications.
+func (e *Engine) Template(ctx context.Context, name string) (fleet.Template, error) {
+	t, err := e.agency.fleet.Template(ctx, name)
+	return t, fleetError(err)
+}
+
+// TemplateVersion returns a version with its document; 0 is the published one,
+// and the latest where none is.
+func (e *Engine) TemplateVersion(ctx context.Context, name string, n int) (fleet.Version, error) {
+	v, err := e.agency.fleet.Version(ctx, name, n)
+	return v, fleetError(err)
+}
+
+// SaveTemplate makes a template, or adds a version to the one there is. Added
+// says whether there is a new version: the same document again is none.
+func (e *Engine) SaveTemplate(ctx context.Context, name string, t fleet.Text) (v fleet.Version, added bool, err error) {
+	v, added, err = e.agency.fleet.AddVersion(ctx, name, t)
+	if errors.Is(err, fleet.ErrNoTemplate) {
+		v, err = e.agency.fleet.Create(ctx, name, t)
+		added = err == nil
+	}
+	return v, added, fleetError(err)
+}
+
+// PublishTemplate makes a version the one that is used where none is named.
+func (e *Engine) PublishTemplate(ctx context.Context, name string, n int) error {
+	return fleetError(e.agency.fleet.Publish(ctx, name, n))
+}
+
+// RollBackTemplate publishes an earlier version again, 0 the one before the
+// present one, and returns which it is.
+func (e *Engine) RollBackTemplate(ctx context.Context, name string, n int) (int, error) {
+	now, err := e.agency.fleet.RollBack(ctx, name, n)
+	return now, fleetError(err)
+}
+
+// DeprecateTemplate marks a version, or with 0 the whole template, as one that
+// should not be used any more.
+func (e *Engine) DeprecateTemplate(ctx context.Context, name string, n int) error {
+	return fleetError(e.agency.fleet.Deprecate(ctx, name, n))
+}
+
+// DiffTemplate says line by line how version b differs from version a.
+func (e *Engine) DiffTemplate(ctx context.Context, name string, a, b int) (string, error) {
+	diff, err := e.agency.fleet.Diff(ctx, name, a, b)
+	return diff, fleetError(err)
+}
+
+// DeleteTemplate removes a template that no instance is made from.
+func (e *Engine) DeleteTemplate(ctx context.Context, name string) error {
+	return fleetError(e.agency.fleet.Delete(ctx, name))
+}
+
+// TemplateStats says what runs of each version have cost and brought.
+func (e *Engine) TemplateStats(ctx context.Context, name string) ([]fleet.VersionStats, error) {
+	stats, err := e.agency.fleet.Stats(ctx, name)
+	return stats, fleetError(err)
+}
+
+// Instances lists long-lived agents by name, a page at a time.
+func (e *Engine) Instances(ctx context.Context, f fleet.Filter) ([]fleet.Instance, error) {
+	return e.agency.fleet.List(ctx, f)
+}
+
+// Instance says what an instance is doing. It is found by its id or its name.
+func (e *Engine) Instance(ctx context.Context, key string) (fleet.Status, error) {
+	s, err := e.agency.fleet.Status(ctx, key)
+	return s, fleetError(err)
+}
+
+// RegisterInstance makes a long-lived agent from a template.
+func (e *Engine) RegisterInstance(ctx context.Context, i fleet.Instance) (fleet.Instance, error) {
+	made, err := e.agency.fleet.Register(ctx, i)
+	return made, fleetError(err)
+}
+
+// StartInstance makes an instance take runs again.
+func (e *Engine) StartInstance(ctx context.Context, key string) error {
+	return fleetError(e.agency.fleet.Start(ctx, key))
+}
+
+// DrainInstance lets an instance end what it has and take nothing new.
+func (e *Engine) DrainInstance(ctx context.Context, key string) error {
+	return fleetError(e.agency.fleet.Drain(ctx, key))
+}
+
+// StopInstance stops an instance at once: its runs are paused, and go on with
+// Resume when it was started again.
+func (e *Engine) StopInstance(ctx context.Context, key string) error {
+	running, waiting, err := e.agency.fleet.Stop(ctx, key)
+	if err != nil {
+		return fleetError(err)
+	}
+	var errs []error
+	for _, id := range waiting {
+		e.forget(fleet.Claim{Run: id})
+	}
+	for _, id := range slices.Concat(running, waiting) {
+		if err := e.Pause(ctx, id); err != nil && !errors.Is(err, run.ErrEnded) {
+			errs = append(errs, fmt.Errorf("pausing run %s: %w", id, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// UpgradeInstance lets new runs of an instance be made from another version of
+// its template; 0 follows the published one. Runs under way keep theirs.
+func (e *Engine) UpgradeInstance(ctx context.Context, key string, version int) error {
+	return fleetError(e.agency.fleet.Upgrade(ctx, key, version))
+}
+
+// RemoveInstance forgets an instance that has no work.
+func (e *Engine) RemoveInstance(ctx context.Context, key string) error {
+	return fleetError(e.agency.fleet.Remove(ctx, key))
+}
+
+// ToolEntry is a tool of the catalog.
+type ToolEntry struct {
+	Name        string          `json:"name"`
+	Origin      string          `json:"origin"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	Tags        []string        `json:"tags,omitempty"`
+	System      bool            `json:"system,omitempty"`
+	Effect      string          `json:"effect"`
+	// Score of a search.
+	Score float64 `json:"score,omitempty"`
+}
+
+// ToolList is what there is, and what could not be asked.
+type ToolList struct {
+	Tools   []ToolEntry       `json:"tools"`
+	Trouble []mcptool.Trouble `json:"trouble,omitempty"`
+}
+
+// MCPStatus asks each MCP server for its tools.
+func (e *Engine) MCPStatus(ctx context.Context) ([]mcptool.Status, error) {
+	return e.agency.servers.Status(ctx), nil
+}
+
+// Tools lists the built-in tools, those of the MCP servers, which are asked now,
+// and the agents that can be called as tools.
+func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
+	all, trouble, err := e.agency.everyTool(ctx)
+	list := ToolList{Tools: make([]ToolEntry, 0, len(all)), Trouble: trouble}
+	for _, t := range all {
+		list.Tools = append(list.Tools, entryOf(t))
+	}
+	return list, err
+}
+
+// everyTool is all that an agent could call.
+func (a *agency) everyTool(ctx context.Context) ([]tool.Tool, []mcptool.Trouble, error) {
+	var all []tool.Tool
+	for _, name := range a.kit.Names() {
+		t, err := a.make(agent.ToolRef{Name: name}, agent.Definition{})
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, t)
+	}
+	theirs, trouble := a.servers.All(ctx)
+	all = append(all, theirs...)
+	return mcptool.Distinct(all), trouble, nil
+}
+
+// tool finds a tool by its name.
+func (a *agency) tool(ctx context.Context, name string) (tool.Tool, error) {
+	if t, err := a.make(agent.ToolRef{Name: name}, agent.Definition{}); err == nil {
+		return t, nil
+	}
+	all, trouble, err := a.everyTool(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if tool.PlainName(t.Spec().Name) == tool.PlainName(name) {
+			return t, nil
+		}
+	}
+	hint := "`dossier tools list` shows what there is"
+	for _, t := range trouble {
+		hint += "; " + t.Error()
+	}
+	return nil, &UsageError{Message: fmt.Sprintf("there is no tool %q", name), Hint: hint}
+}
+
+func entryOf(t tool.Tool) ToolEntry {
+	s := t.Spec()
+	return ToolEntry{
+		Name: s.Name, Origin: s.Origin, Description: s.Description, Schema: s.Schema.Strict, Tags: s.Tags, System: s.System,
+		Effect: [...]string{run.Read: "read", run.Idempotent: "idempotent", run.Effectful: "effectful"}[s.Effect],
+	}
+}
