@@ -48,3 +48,13 @@ func TestASearchRepeatsNothingThatWasRecorded(t *testing.T) {
 	}
 	t.Log(strings.TrimSpace(out.String()))
 }
+
+func TestAgentsRepeatNothingThatWasRecorded(t *testing.T) {
+	var out, errs bytes.Buffer
+	k := &test{self: os.Args[0], dir: t.TempDir(), agents: true, out: &out, errs: &errs}
+	ok, err := k.run(t.Context())
+	if err != nil || !ok {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	t.Log(strings.TrimSpace(out.String()))
+}

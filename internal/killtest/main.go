@@ -6,7 +6,8 @@
 // undisturbed child did.
 //
 // With -search the child is the product's own engine that searches a local web,
-// killed at each of its calls to the model, the search engine and the pages.
+// killed at each of its calls to the model, the search engine and the pages;
+// with -agents it is one of its agents at a piece of research.
 //
 // Its last line is the verdict, and it exits 0 only when all of it holds. With
 // -keep DIR the databases and the call logs stay for other programs to check.
@@ -46,6 +47,7 @@ func main() {
 	cycles := flag.Int("cycles", 200, "how often to kill the child with an unfinished run")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
 	search := flag.Bool("search", false, "kill a search of the web at each of its calls to model, engine and pages instead")
+	agents := flag.Bool("agents", false, "kill agents, one with each decider, at each of their calls instead")
 	zombie := flag.Bool("zombie", false, "stop a worker past its lease instead, let another take over, and wake the first")
 	keep := flag.String("keep", "", "leave databases and call logs in this `directory`")
 	flag.Parse()
@@ -59,7 +61,7 @@ func main() {
 		defer os.RemoveAll(tmp)
 		dir = tmp
 	}
-	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
+	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, agents: *agents, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
 	ok, err := t.run(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "killtest:", err)
@@ -77,6 +79,7 @@ type test struct {
 	self      string // program to start as a child
 	zombie    bool
 	searches  bool
+	agents    bool
 	dir       string
 	cycles    int
 	seed      uint64
@@ -91,7 +94,10 @@ func (t *test) run(ctx context.Context) (bool, error) {
 		return t.takeover(ctx)
 	}
 	if t.searches {
-		return t.search(ctx)
+		return t.search(ctx, searches())
+	}
+	if t.agents {
+		return t.search(ctx, agentsAtWork())
 	}
 	fmt.Fprintf(t.out, "killing a worker %d times, seed %d\n", t.cycles, t.seed)
 	killed := filepath.Join(t.dir, "killed")

@@ -17,7 +17,9 @@ import (
 	"strings"
 	"sync"
 
+	"dossier/agent"
 	"dossier/event"
+	"dossier/internal/agenttest"
 	"dossier/internal/store"
 	"dossier/internal/store/sqlite"
 	"dossier/internal/webtest"
@@ -56,12 +58,63 @@ var schemaOf = map[string]string{
 	"answer": "synthesized_answer", "judge": "judgements", "rewrite": "rewritten",
 }
 
-// searchModes are the modes that are killed.
-var searchModes = []string{"web_search", "deep_search"}
+// errand is what children are killed at.
+type errand struct {
+	name string // of its folders
+	searching
+	script func() llmtest.Script
+	// asks are the kinds of calls that the model has to get; call and step tell
+	// of a call, and of a recorded step, which kind it is of, "" for none.
+	asks []string
+	call func(c llmtest.Call) string
+	step func(name string) string
+}
+
+// searches are the modes that search the web.
+func searches() []errand {
+	var out []errand
+	for _, mode := range []string{"web_search", "deep_search"} {
+		out = append(out, errand{
+			name: mode, searching: searching{Mode: mode, Question: searchQuestion}, script: searchScript,
+			asks: slices.Sorted(maps.Values(schemaOf)),
+			call: func(c llmtest.Call) string { return c.Schema },
+			step: func(name string) string { return schemaOf[name] },
+		})
+	}
+	return out
+}
+
+// agentsAtWork is a piece of research by an agent with each of the deciders.
+func agentsAtWork() []errand {
+	var out []errand
+	for name, decider := range map[string]agent.DeciderName{
+		"research_sgr_agent": agent.SGR, "research_tool_calling_agent": agent.Native, "research_sgr_tool_calling_agent": agent.Hybrid,
+		"research_iron_agent": agent.Iron, "research_react_agent": agent.ReAct,
+	} {
+		out = append(out, errand{
+			name: string(decider), searching: searching{Mode: "agent", Agent: name, Question: agenttest.Task, Reply: agenttest.Reply},
+			script: func() llmtest.Script { return agenttest.Script(decider) },
+			asks:   []string{"model"},
+			call:   func(llmtest.Call) string { return "model" },
+			step: func(name string) string {
+				if decision.MatchString(name) {
+					return "model"
+				}
+				return ""
+			},
+		})
+	}
+	slices.SortFunc(out, func(a, b errand) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
+// decision is a step in which an agent asks its model.
+var decision = regexp.MustCompile(`^(?:reason|select|generate)-\d+$|^(?:judge|rewrite)$`)
 
 // outside is the web and the model of one child after the other. Each child has
 // a model of its own: calls of a killed one may arrive late.
 type outside struct {
+	errand
 	web   *webtest.Web
 	at    int           // the call at which to stop; 0 is none
 	there chan struct{} // closed when it has come
@@ -71,8 +124,8 @@ type outside struct {
 	calls int
 }
 
-func newOutside(at int) (*outside, error) {
-	o := &outside{at: at, there: make(chan struct{}), gone: make(chan struct{})}
+func newOutside(e errand, at int) (*outside, error) {
+	o := &outside{errand: e, at: at, there: make(chan struct{}), gone: make(chan struct{})}
 	var err error
 	o.web, err = webtest.Start(webtest.Options{Loopback: true, Watch: func(webtest.Visit) { o.called() }})
 	return o, err
@@ -98,7 +151,7 @@ func (o *outside) count() int {
 
 // model starts a scripted model.
 func (o *outside) model() (*llmtest.Server, *httptest.Server) {
-	srv := llmtest.New(searchScript())
+	srv := llmtest.New(o.script())
 	return srv, httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			o.called()
@@ -109,38 +162,42 @@ func (o *outside) model() (*llmtest.Server, *httptest.Server) {
 
 // order is what a child is told: nothing that it has found or read is kept
 // beside the journal, so that a repetition would be seen.
-func (o *outside) order(mode, dir, model string) order {
+func (o *outside) order(dir, model string) order {
 	u, err := url.Parse(o.web.Searx())
 	if err != nil {
 		panic(err) // it listens there
 	}
-	return order{Dir: dir, Search: &searching{Mode: mode, Question: searchQuestion, Set: map[string]string{
+	told := o.searching
+	told.Set = map[string]string{
 		"models.default.base_url": model + "/v1", "models.default.model": "scripted",
 		"search.engines": "searxng", "search.searxng.base_url": o.web.Searx(), "search.cache_ttl": "0s", "search.browser": "false",
 		"search.allow_networks": "127.0.0.0/8", "search.allow_ports": u.Port(), "search.page_delay": "0s", "search.pages_per_site": "16",
-	}}}
+	}
+	return order{Dir: dir, Search: &told}
 }
 
 // searched is what a run of a database and those it asked have to say.
 type searched struct {
-	told    string            // its events, the answer among them, as they would be on any day at any port
-	calls   map[string]int    // of the last child's model, by schema
-	queries map[string]int    // how often each was put to the engine
-	pages   map[string]int    // how often each was asked for
-	byStep  map[string]string // query of a step
+	told    string              // its events, the answer among them, as they would be on any day at any port
+	calls   map[string]int      // of the last child's model, by kind
+	queries map[string]int      // how often each was put to the engine
+	pages   map[string]int      // how often each was asked for
+	byStep  map[string]string   // query of a step
+	readBy  map[string][]string // pages of a step
 }
 
-// search has children search the web in each mode and kills each at another of
+// search has children carry out each errand and kills each child at another of
 // its calls: the first at its first, and so on to the last. Another child goes
 // on.
-func (t *test) search(ctx context.Context) (bool, error) {
+func (t *test) search(ctx context.Context, errands []errand) (bool, error) {
 	kills, repeats, unequal := 0, 0, 0
-	for _, mode := range searchModes {
-		calm, total, err := t.searchInPeace(ctx, mode)
+	for _, e := range errands {
+		mode := e.name
+		calm, total, err := t.searchInPeace(ctx, e)
 		if err != nil {
-			return false, err
+			return false, fmt.Errorf("%s: %w", mode, err)
 		}
-		for i, v := range t.searchesKilled(ctx, mode, total, calm) {
+		for i, v := range t.searchesKilled(ctx, e, total, calm) {
 			if v.err != nil {
 				return false, fmt.Errorf("%s killed at call %d: %w", mode, i+1, v.err)
 			}
@@ -169,7 +226,7 @@ type searchVerdict struct {
 }
 
 // searchesKilled kills a child at each of so many calls, a few at a time.
-func (t *test) searchesKilled(ctx context.Context, mode string, calls int, calm *searched) []searchVerdict {
+func (t *test) searchesKilled(ctx context.Context, e errand, calls int, calm *searched) []searchVerdict {
 	errs := t.errs
 	t.errs = &locked{w: errs}
 	defer func() { t.errs = errs }()
@@ -180,7 +237,7 @@ func (t *test) searchesKilled(ctx context.Context, mode string, calls int, calm 
 		wg.Go(func() {
 			for n := range next {
 				v := &out[n-1]
-				v.again, v.other, v.err = t.searchKilledAt(ctx, mode, n, calm)
+				v.again, v.other, v.err = t.searchKilledAt(ctx, e, n, calm)
 			}
 		})
 	}
@@ -214,28 +271,28 @@ func sum(counts map[string]int) int {
 
 // searchInPeace returns what an undisturbed run says, and how many calls it
 // makes.
-func (t *test) searchInPeace(ctx context.Context, mode string) (*searched, int, error) {
-	o, err := newOutside(0)
+func (t *test) searchInPeace(ctx context.Context, e errand) (*searched, int, error) {
+	o, err := newOutside(e, 0)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer o.web.Close()
 	srv, http := o.model()
 	defer http.Close()
-	dir := filepath.Join(t.dir, mode+"-calm")
+	dir := filepath.Join(t.dir, e.name+"-calm")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, 0, err
 	}
-	if err := t.finish(ctx, o.order(mode, dir, http.URL)); err != nil {
+	if err := t.finish(ctx, o.order(dir, http.URL)); err != nil {
 		return nil, 0, err
 	}
 	calm, err := look(ctx, dir, o, srv)
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, schema := range schemaOf {
-		if calm.calls[schema] == 0 {
-			return nil, 0, fmt.Errorf("the run does not ask its model for a %s", schema)
+	for _, kind := range e.asks {
+		if calm.calls[kind] == 0 {
+			return nil, 0, fmt.Errorf("the run does not ask its model for a %s", kind)
 		}
 	}
 	return calm, o.count(), nil
@@ -246,19 +303,19 @@ func (t *test) searchInPeace(ctx context.Context, mode string) (*searched, int, 
 const repetitions = 2
 
 // searchKilledAt kills a child at its n-th call and has another go on.
-func (t *test) searchKilledAt(ctx context.Context, mode string, n int, calm *searched) (again []string, other string, err error) {
-	o, err := newOutside(n)
+func (t *test) searchKilledAt(ctx context.Context, e errand, n int, calm *searched) (again []string, other string, err error) {
+	o, err := newOutside(e, n)
 	if err != nil {
 		return nil, "", err
 	}
 	defer o.web.Close()
 	_, first := o.model()
 	defer first.Close()
-	dir := filepath.Join(t.dir, fmt.Sprintf("%s-%d", mode, n))
+	dir := filepath.Join(t.dir, fmt.Sprintf("%s-%d", e.name, n))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, "", err
 	}
-	cmd, said, err := t.start(ctx, o.order(mode, dir, first.URL))
+	cmd, said, err := t.start(ctx, o.order(dir, first.URL))
 	if err != nil {
 		return nil, "", err
 	}
@@ -288,14 +345,14 @@ func (t *test) searchKilledAt(ctx context.Context, mode string, n int, calm *sea
 	}
 	srv, later := o.model()
 	defer later.Close()
-	if err := t.finish(ctx, o.order(mode, dir, later.URL)); err != nil {
+	if err := t.finish(ctx, o.order(dir, later.URL)); err != nil {
 		return nil, "", err
 	}
 	got, err := look(ctx, dir, o, srv)
 	if err != nil {
 		return nil, "", err
 	}
-	return repeated(recorded, got, calm), differs(got.told, calm.told), nil
+	return repeated(e, recorded, got, calm), differs(got.told, calm.told), nil
 }
 
 // differs is the first line of a text that another has not in its place.
@@ -342,7 +399,11 @@ func within(ctx context.Context, dir string, do func(s *sqlite.Store, rec run.Re
 	return do(s, all[0])
 }
 
-var snapshot = regexp.MustCompile(`sha256-[0-9a-f]{64}`)
+var (
+	snapshot = regexp.MustCompile(`sha256-[0-9a-f]{64}`)
+	callID   = regexp.MustCompile(`call_[0-9a-f]{16,}`) // of the scripted model: a hash of the request
+	moment   = regexp.MustCompile(`\d{8}_\d{6}_|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?)?`)
+)
 
 // look reads what became of a run.
 func look(ctx context.Context, dir string, o *outside, srv *llmtest.Server) (*searched, error) {
@@ -350,9 +411,9 @@ func look(ctx context.Context, dir string, o *outside, srv *llmtest.Server) (*se
 	if err != nil {
 		return nil, err
 	}
-	g := &searched{calls: make(map[string]int), queries: make(map[string]int), pages: make(map[string]int), byStep: make(map[string]string)}
+	g := &searched{calls: make(map[string]int), queries: make(map[string]int), pages: make(map[string]int), byStep: make(map[string]string), readBy: make(map[string][]string)}
 	for _, c := range srv.Calls() {
-		g.calls[c.Schema]++
+		g.calls[o.call(c)]++
 	}
 	for _, q := range o.web.Searches() {
 		g.queries[q]++
@@ -368,7 +429,7 @@ func look(ctx context.Context, dir string, o *outside, srv *llmtest.Server) (*se
 		if err != nil {
 			return err
 		}
-		normal := strings.NewReplacer(rec.ID, "RUN", ":"+u.Port(), ":PORT", rec.Created.UTC().Format("2006-01-02"), "DATE")
+		normal := strings.NewReplacer(rec.ID, "RUN", ":"+u.Port(), ":PORT", dir, "DATA")
 		inRound := make(map[int]int)
 		for _, e := range events {
 			switch d := e.Data.(type) {
@@ -376,14 +437,24 @@ func look(ctx context.Context, dir string, o *outside, srv *llmtest.Server) (*se
 				continue // of its fate, and of who was faster
 			case event.SearchStarted:
 				inRound[d.Round]++
-				g.byStep[fmt.Sprintf("round-%d/search-%d/find", d.Round, inRound[d.Round])] = d.Query
+				step := fmt.Sprintf("round-%d/search-%d/find", d.Round, inRound[d.Round])
+				if d.Round == 0 {
+					step, _, _ = strings.Cut(e.Place, "#")
+				}
+				g.byStep[step] = d.Query
+			case event.SourceRead:
+				step, _, _ := strings.Cut(e.Place, "#")
+				if page, err := url.Parse(d.URL); err == nil && step != "" {
+					g.readBy[step] = append(g.readBy[step], page.RequestURI())
+				}
 			}
 			data, err := event.EncodeData(e.Data)
 			if err != nil {
 				return err
 			}
 			// Pages name addresses of this web, and so its port.
-			g.told += snapshot.ReplaceAllString(normal.Replace(fmt.Sprintf("%s %s\n", e.Kind(), data)), "HASH")
+			line := snapshot.ReplaceAllString(normal.Replace(fmt.Sprintf("%s %s\n", e.Kind(), data)), "HASH")
+			g.told += moment.ReplaceAllString(callID.ReplaceAllString(line, "CALL"), "TIME")
 		}
 		return nil
 	})
@@ -393,19 +464,21 @@ func look(ctx context.Context, dir string, o *outside, srv *llmtest.Server) (*se
 // repeated is what was done again although it had been recorded. The calls to
 // the model are those of who went on; engine and pages were asked by both, and
 // only what the kill kept from being recorded may have been asked for twice.
-func repeated(recorded []run.Entry, got, calm *searched) []string {
+func repeated(r errand, recorded []run.Entry, got, calm *searched) []string {
 	var out []string
 	due := maps.Clone(calm.calls)
 	for _, e := range recorded {
 		if e.Kind != run.EntryStep {
 			continue
 		}
-		due[schemaOf[filepath.Base(e.Key)]]--
+		due[r.step(filepath.Base(e.Key))]--
 		if q := calm.byStep[e.Key]; got.queries[q] != calm.queries[q] {
 			out = append(out, fmt.Sprintf("the engine was asked %d times for %q", got.queries[q], q))
 		}
-		if at := pageOf(e); at != "" && got.pages[at] != calm.pages[at] {
-			out = append(out, fmt.Sprintf("%s was asked for %d times", at, got.pages[at]))
+		for _, at := range append(pagesOf(e), calm.readBy[e.Key]...) {
+			if got.pages[at] != calm.pages[at] {
+				out = append(out, fmt.Sprintf("%s was asked for %d times", at, got.pages[at]))
+			}
 		}
 	}
 	for _, schema := range slices.Sorted(maps.Keys(got.calls)) {
@@ -416,15 +489,15 @@ func repeated(recorded []run.Entry, got, calm *searched) []string {
 	return out
 }
 
-// pageOf is the place in the web that a step has read, "" for other steps.
-func pageOf(e run.Entry) string {
+// pagesOf is the place in the web that a step has read, none for other steps.
+func pagesOf(e run.Entry) []string {
 	var got struct{ URI string }
 	if filepath.Base(e.Key) != "read" || json.Unmarshal(e.Value, &got) != nil || got.URI == "" {
-		return ""
+		return nil
 	}
 	u, err := url.Parse(got.URI)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return u.RequestURI()
+	return []string{u.RequestURI()}
 }
