@@ -118,8 +118,8 @@ func FuzzSplit(f *testing.F) {
 func TestOnlyKnown(t *testing.T) {
 	known := func(n int) bool { return n < 3 }
 	for text, want := range map[string]string{
-		"a [1]. b [7]. c [1, 9][2].":          "a [1]. b. c [1][2].",
-		"x 【2】 y [5-6].":                      "x [2] y.",
+		"a [1]. b [7]. c [1, 9][2].":            "a [1]. b. c [1][2].",
+		"x 【2】 y [5-6].":                        "x [2] y.",
 		"`a[9]` and [9]\n```\nb[9]\n```\nc [9]": "`a[9]` and\n```\nb[9]\n```\nc",
 	} {
 		if got, _ := cite.OnlyKnown(text, known); got != want {

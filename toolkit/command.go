@@ -270,12 +270,12 @@ func (w *workspace) check(arg string) error {
 }
 
 func (w *workspace) checkPath(arg string) error {
-	real := realPath(w.dir, arg)
-	if !w.unsafe && (!inside(w.dir, real) || strings.HasPrefix(arg, "~")) {
+	path := realPath(w.dir, arg)
+	if !w.unsafe && (!inside(w.dir, path) || strings.HasPrefix(arg, "~")) {
 		return fmt.Errorf("%s leads out of the workspace. Use paths inside of it", arg)
 	}
 	for _, x := range w.exclude {
-		if inside(realPath(w.dir, x), real) {
+		if inside(realPath(w.dir, x), path) {
 			return fmt.Errorf("%s may not be used here", arg)
 		}
 	}
@@ -286,35 +286,45 @@ func (w *workspace) checkPath(arg string) error {
 // it. Where find begins is plain; of other programs it can't be told from their
 // arguments.
 func (w *workspace) checkBelow(program string, args []string) error {
-	through := forbidden{}
+	var through forbidden
 	switch program {
 	case "grep":
 		through = forbidden{short: "r", long: []string{"--recursive", "--directories"}}
 	case "ls":
 		through = forbidden{short: "R", long: []string{"--recursive"}}
-	case "find":
-		from := []string{"."}
-		if n := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") || a == "(" || a == "!" }); n != 0 && len(args) > 0 {
-			from = args[:max(n, 0)]
-			if n < 0 {
-				from = args
-			}
-		}
-		for _, start := range from {
-			for _, x := range w.exclude {
-				if strings.ContainsRune(x, filepath.Separator) || w.has(x) {
-					if inside(realPath(w.dir, start), realPath(w.dir, x)) {
-						return fmt.Errorf("%s has %s in it, which may not be used here. Begin in another folder", start, x)
-					}
-				}
-			}
-		}
-		return nil
 	}
-	if bad := through.refuses(args); bad != "" && slices.ContainsFunc(w.exclude, w.has) {
-		return fmt.Errorf("%s may not be given %s here, for some folders are excluded. Name files, or look with find", program, bad)
+	recursive := through.refuses(args)
+	for _, x := range w.exclude {
+		if !w.has(x) {
+			continue
+		}
+		if recursive != "" {
+			return fmt.Errorf("%s may not be given %s here, for %s is excluded. Name files, or look with find", program, recursive, x)
+		}
+		if program != "find" {
+			continue
+		}
+		for _, start := range findStarts(args) {
+			if inside(realPath(w.dir, start), realPath(w.dir, x)) {
+				return fmt.Errorf("%s has %s in it, which is excluded. Begin in another folder", start, x)
+			}
+		}
 	}
 	return nil
+}
+
+// findStarts are the paths at which find begins: those before its first option.
+func findStarts(args []string) []string {
+	for i, a := range args {
+		if strings.HasPrefix(a, "-") || a == "(" || a == "!" {
+			args = args[:i]
+			break
+		}
+	}
+	if len(args) == 0 {
+		return []string{"."}
+	}
+	return args
 }
 
 // has says whether there is something under a path of the workspace.

@@ -78,6 +78,11 @@ func createReport(dir string) tool.Tool {
 				return tool.Result{}, fmt.Errorf("the report could not be written to its folder: %w. Give it as the final answer instead", err)
 			}
 		}
+		if c.State.Report != nil {
+			if err := c.Scope.Emit(event.ReportReset{Reason: "the report is written anew"}); err != nil {
+				return tool.Result{}, err
+			}
+		}
 		if err := c.Scope.Emit(event.ReportSection{Index: 1, Title: title, Text: content}); err != nil {
 			return tool.Result{}, err
 		}

@@ -273,6 +273,9 @@ func TestReport(t *testing.T) {
 		t.Errorf("%v", names)
 	}
 	w.state.Sources = nil
+	if kinds := w.do(report, report).kinds(); kinds != "report.section report.reset report.section" {
+		t.Error(kinds)
+	}
 	if d := w.do(report); d.state.Report.File == path || !strings.HasPrefix(d.state.Report.File, strings.TrimSuffix(path, ".md")) {
 		t.Errorf("%+v", d.state.Report)
 	}
