@@ -219,5 +219,6 @@ func (w *Work) ask(ctx context.Context, a *Action, q run.Question) error {
 		return nil
 	}
 	a.Reply = &answer
+	w.State.Task += "\n\n" + answer.Text // it is part of what is asked from now on
 	return nil
 }

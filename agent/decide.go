@@ -40,11 +40,11 @@ type Thought struct {
 
 // Reasoning is a thought in the form that models are asked for.
 type Reasoning struct {
-	Steps      []string `json:"reasoning_steps" min:"2" max:"3" jsonschema:"step by step, how to go on"`
-	Situation  string   `json:"current_situation" max:"300" jsonschema:"what is known and what is not"`
-	PlanStatus string   `json:"plan_status" max:"150" jsonschema:"how far the plan is"`
-	Enough     bool     `json:"enough_data" default:"false" jsonschema:"whether what is known is enough for the answer"`
-	Remaining  []string `json:"remaining_steps" max:"3" jsonschema:"what is left to do"`
+	Steps      []string `json:"reasoning_steps" min:"2" max:"3" jsonschema:"step by step, each a short sentence"`
+	Situation  string   `json:"current_situation" max:"300" jsonschema:"what is known and what is missing"`
+	PlanStatus string   `json:"plan_status" max:"150" jsonschema:"where the plan stands"`
+	Enough     bool     `json:"enough_data" default:"false" jsonschema:"whether what was gathered is enough to answer"`
+	Remaining  []string `json:"remaining_steps" max:"3" jsonschema:"what is left to do, the next first"`
 	Completed  bool     `json:"task_completed" jsonschema:"whether the task is done"`
 }
 

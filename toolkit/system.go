@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"dossier/agent"
 	"dossier/event"
 	"dossier/run"
 	"dossier/tool"
@@ -37,21 +38,12 @@ func systemMakers() []maker {
 	}
 }
 
-type reasoningArgs struct {
-	ReasoningSteps   []string `json:"reasoning_steps" min:"2" max:"3" jsonschema:"step by step, each a short sentence"`
-	CurrentSituation string   `json:"current_situation" max:"300" jsonschema:"what is known and what is missing"`
-	PlanStatus       string   `json:"plan_status" max:"150" jsonschema:"where the plan stands"`
-	EnoughData       bool     `json:"enough_data" default:"false" jsonschema:"whether what was gathered is enough to answer"`
-	RemainingSteps   []string `json:"remaining_steps" max:"3" jsonschema:"what is left to do, the next first"`
-	TaskCompleted    bool     `json:"task_completed" jsonschema:"whether the task is done"`
-}
-
 func reasoning() tool.Tool {
 	return tool.New(tool.Spec{
 		Name: Reasoning, Kind: tool.Reasoning, System: true, Tags: []string{"system", "thinking"},
 		Description: "Think before the next action: what is known, where the plan stands, what is left. Call it before every other tool.",
 		Examples:    []string{"think about what to do next"},
-	}, func(context.Context, *tool.Call, reasoningArgs) (tool.Result, error) { return tool.Result{}, nil })
+	}, func(context.Context, *tool.Call, agent.Reasoning) (tool.Result, error) { return tool.Result{}, nil })
 }
 
 type clarificationArgs struct {
@@ -179,10 +171,14 @@ type answerArgs struct {
 func answerUser() tool.Tool {
 	return tool.New(tool.Spec{
 		Name: AnswerUser, Kind: tool.Answering, Tags: []string{"answer", "user", "dialog"},
-		Description: "Tell the user an intermediate result and go on with the work or the conversation.",
+		Description: "Tell the user a result: an intermediate one, after which the work goes on, or with continue_research false the one that ends it.",
 		Examples:    []string{"tell the user what was found so far"},
 	}, func(_ context.Context, c *tool.Call, in answerArgs) (tool.Result, error) {
-		return tool.Result{Text: deliverable(in.IntermediateResult, c.State)}, nil
+		text := deliverable(in.IntermediateResult, c.State)
+		if in.ContinueResearch {
+			return tool.Result{Text: text}, nil
+		}
+		return tool.Result{Text: text, Change: tool.Change{Answer: &tool.Answer{Text: text, Status: tool.Completed}}}, nil
 	})
 }
 
