@@ -62,6 +62,11 @@ func run(ctx context.Context) error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(f)
 	}
+	if *out != "" {
+		if _, err := os.Stat(filepath.Dir(*out)); err != nil {
+			return fmt.Errorf("-out: run it in the project, or name another file: %w", err)
+		}
+	}
 	dir, err := os.MkdirTemp("", "fleet-bench")
 	if err != nil {
 		return err

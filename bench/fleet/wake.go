@@ -88,6 +88,7 @@ func wake(ctx context.Context, file string, n size) (r found, err error) {
 	if err != nil {
 		return r, err
 	}
+	runtime.KeepAlive(order) // it is not what the instances have left
 	r.Heap, r.RSS, r.Peak, r.Goroutines = after.heap-before.heap, after.rss-before.rss, peak-before.rss, after.goroutines-before.goroutines
 	return r, nil
 }

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -111,9 +112,9 @@ func middle(a, b []string) []edit {
 	if width := len(b) + 1; (len(a)+1)*width <= maxCells {
 		// common[i*width+j] is how many lines a[i:] and b[j:] share in order.
 		common := make([]int32, (len(a)+1)*width)
-		for i := len(a) - 1; i >= 0; i-- {
-			for j := len(b) - 1; j >= 0; j-- {
-				if a[i] == b[j] {
+		for i, x := range slices.Backward(a) {
+			for j, y := range slices.Backward(b) {
+				if x == y {
 					common[i*width+j] = 1 + common[(i+1)*width+j+1]
 				} else {
 					common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
