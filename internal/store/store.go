@@ -1,6 +1,6 @@
 // Package store is the contract of durable storage: runs with their journal,
-// events and signals, sessions, blobs by hash, small settings and collections
-// of documents. The adapters live in sub-packages and pass one conformance
+// events and signals, sessions, blobs by hash, small settings, collections of
+// documents and what is known of tools. The adapters live in sub-packages and pass one conformance
 // suite (storetest).
 package store
 
@@ -16,6 +16,7 @@ import (
 	"dossier/event"
 	"dossier/kb"
 	"dossier/run"
+	"dossier/tool/catalog"
 )
 
 // Store is everything that Dossier keeps. It is safe for concurrent use. After
@@ -31,6 +32,7 @@ type Store interface {
 	Blobs
 	Settings
 	kb.Store
+	catalog.Store
 	// Check verifies the store's integrity.
 	Check(ctx context.Context) error
 	Close() error

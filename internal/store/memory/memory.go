@@ -16,6 +16,7 @@ import (
 	"dossier/event"
 	"dossier/internal/store"
 	"dossier/run"
+	"dossier/tool/catalog"
 )
 
 // Options of a Store.
@@ -37,6 +38,7 @@ type Store struct {
 	settings map[setting][]byte
 	// collections by their ids.
 	collections map[string]*collection
+	tools       map[toolKey]catalog.Record
 }
 
 type setting struct{ bucket, key string }
@@ -81,6 +83,7 @@ func New(o Options) *Store {
 		settings: map[setting][]byte{},
 
 		collections: map[string]*collection{},
+		tools:       map[toolKey]catalog.Record{},
 	}
 }
 

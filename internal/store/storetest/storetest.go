@@ -34,6 +34,7 @@ func Run(t *testing.T, open Open) {
 		{"sessions", sessionTests},
 		{"bodies", bodyTests},
 		{"collections", collectionTests},
+		{"tools", toolTests},
 		{"crowds", crowdTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
