@@ -1,6 +1,7 @@
 // Package store is the contract of durable storage: runs with their journal,
 // events and signals, sessions, blobs by hash, small settings, collections of
-// documents, templates and instances of agents. The adapters live in sub-packages and pass one conformance
+// documents, templates and instances of agents, and what is known of tools. The
+// adapters live in sub-packages and pass one conformance
 // suite (storetest).
 package store
 
@@ -17,6 +18,7 @@ import (
 	"dossier/internal/fleet"
 	"dossier/kb"
 	"dossier/run"
+	"dossier/tool/catalog"
 )
 
 // Store is everything that Dossier keeps. It is safe for concurrent use. After
@@ -33,6 +35,7 @@ type Store interface {
 	Settings
 	kb.Store
 	fleet.Store
+	catalog.Store
 	// Check verifies the store's integrity.
 	Check(ctx context.Context) error
 	Close() error

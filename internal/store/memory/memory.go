@@ -16,6 +16,7 @@ import (
 	"dossier/event"
 	"dossier/internal/store"
 	"dossier/run"
+	"dossier/tool/catalog"
 )
 
 // Options of a Store.
@@ -38,6 +39,7 @@ type Store struct {
 	// collections by their ids.
 	collections map[string]*collection
 	agents      agents
+	tools       map[toolKey]catalog.Record
 }
 
 type setting struct{ bucket, key string }
@@ -83,6 +85,7 @@ func New(o Options) *Store {
 
 		collections: map[string]*collection{},
 		agents:      newAgents(),
+		tools:       map[toolKey]catalog.Record{},
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"strconv"
+	"strings"
 )
 
 // migrations holds the schema as numbered files; the number of the last one
@@ -20,7 +23,34 @@ func migrate(c *conn) error {
 	if err != nil {
 		return err
 	}
-	known := int64(len(files))
+	known, err := numberOf(files[len(files)-1])
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		number, err := numberOf(file)
+		if err != nil {
+			return err
+		}
+		if err := reach(c, file, number, known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numberOf is the number of a migration: that with which its name begins.
+func numberOf(file string) (int64, error) {
+	digits, _, _ := strings.Cut(path.Base(file), "_")
+	number, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("migration %s: its name has to begin with its number", file)
+	}
+	return number, nil
+}
+
+// reach applies a migration unless the file has seen it.
+func reach(c *conn, file string, number, known int64) error {
 	for {
 		var have int64
 		if err := c.row("PRAGMA user_version", nil, &have); err != nil {
@@ -29,17 +59,17 @@ func migrate(c *conn) error {
 		switch {
 		case have > known:
 			return fmt.Errorf("its schema is version %d and this program knows up to %d: it was written by a newer dossier, upgrade this one", have, known)
-		case have == known:
+		case have >= number:
 			return nil
 		}
-		if err := apply(c, files[have], have); err != nil {
-			return fmt.Errorf("migration %s: %w", files[have], err)
+		if err := apply(c, file, have, number); err != nil {
+			return fmt.Errorf("migration %s: %w", file, err)
 		}
 	}
 }
 
 // apply runs one migration unless another process was faster.
-func apply(c *conn, file string, have int64) (err error) {
+func apply(c *conn, file string, have, number int64) (err error) {
 	script, err := migrations.ReadFile(file)
 	if err != nil {
 		return err
@@ -67,5 +97,5 @@ func apply(c *conn, file string, have int64) (err error) {
 			return errors.New("the file is a database of another program: choose another data directory")
 		}
 	}
-	return c.script(fmt.Sprintf("%s\nPRAGMA user_version = %d;\nCOMMIT", script, have+1))
+	return c.script(fmt.Sprintf("%s\nPRAGMA user_version = %d;\nCOMMIT", script, number))
 }

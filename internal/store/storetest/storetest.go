@@ -36,6 +36,7 @@ func Run(t *testing.T, open Open) {
 		{"collections", collectionTests},
 		{"templates", templateTests},
 		{"instances", instanceTests},
+		{"tools", toolTests},
 		{"crowds", crowdTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
