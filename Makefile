@@ -29,8 +29,9 @@ lint: fmt-check tidy-check vet ## what `make test` checks before the tests, and 
 	$(TOOL) golangci-lint run $(PKG)
 	@$(MAKE) --no-print-directory vuln
 
-bench: ## measure the kernel, the index and HTML extraction beside bare and other ones, web search and a million agents
+bench: ## measure the kernel, agents, the index and HTML extraction beside bare and other ones, web search and a million instances
 	go run ./bench/kernel
+	go run ./bench/agents
 	go run ./bench/retrieval
 	go run ./bench/extract
 	go run ./bench/web

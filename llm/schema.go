@@ -33,6 +33,7 @@ type Schema struct {
 
 	root      *jsonschema.Schema
 	validator *validation.Schema
+	plain     *plain // nil where the schema has no plain form
 }
 
 // schemas holds a *schemaEntry per reflect.Type. It is a cache of pure values.
@@ -72,6 +73,7 @@ func buildSchema(t reflect.Type) (*Schema, error) {
 	if s.validator, err = compileSchema(root); err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", t, err)
 	}
+	s.plain = plainObjectOf(root)
 	strict := root.CloneSchemas()
 	requireAll(strict)
 	if s.Strict, err = json.Marshal(strict); err != nil {
@@ -95,6 +97,7 @@ func ParseSchema(name string, raw json.RawMessage) (*Schema, error) {
 	if s.validator, err = compileDocument(doc); err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
+	s.plain = plainObjectOf(root)
 	return s, nil
 }
 
@@ -110,6 +113,16 @@ func (s *Schema) Showing(sent json.RawMessage) *Schema {
 // coerced where that is safe, given its defaults and validated. The error says
 // what is wrong in words for a model.
 func (s *Schema) Read(text string) (json.RawMessage, error) {
+	if s.plain != nil {
+		if raw, ok := s.plain.read(text); ok {
+			return raw, nil
+		}
+	}
+	return s.mend(text)
+}
+
+// mend is Read for anything that a model may write.
+func (s *Schema) mend(text string) (json.RawMessage, error) {
 	raw, err := jsonrepair.Object(text)
 	if err != nil {
 		return nil, err

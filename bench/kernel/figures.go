@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+
+	"dossier/bench/internal/lab"
 )
 
 // figure is one line of the table: ours beside something else, turn by turn.
@@ -40,7 +41,7 @@ func (f *figure) add(beside, ours float64) {
 // value is what the target is about.
 func (f *figure) value() float64 {
 	if f.kind == alone {
-		return median(f.ours)
+		return lab.Median(f.ours)
 	}
 	per := make([]float64, len(f.ours))
 	for i := range per {
@@ -50,18 +51,10 @@ func (f *figure) value() float64 {
 			per[i] = f.ours[i] - f.beside[i]
 		}
 	}
-	return median(per)
+	return lab.Median(per)
 }
 
 func (f *figure) met() bool { return f.value() <= f.limit }
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	if n := len(x); n%2 == 0 {
-		return (x[n/2-1] + x[n/2]) / 2
-	}
-	return x[len(x)/2]
-}
 
 const (
 	streamed = 500  // words of a streamed answer
@@ -74,7 +67,7 @@ const (
 )
 
 // measure takes all figures.
-func (l *lab) measure(ctx context.Context, reps int) ([]*figure, error) {
+func (l *bench) measure(ctx context.Context, reps int) ([]*figure, error) {
 	cpu := &figure{name: "CPU per step without commit", unit: "µs", target: "≤ 1.5 × the loop", limit: 1.5}
 	allocs := &figure{name: "allocations per step", target: "≤ 150", kind: alone, limit: 150}
 	chunk := &figure{name: "CPU per streamed chunk", unit: "µs", target: "≤ 1.2 × the loop", limit: 1.2}
@@ -85,11 +78,11 @@ func (l *lab) measure(ctx context.Context, reps int) ([]*figure, error) {
 	waiting := &figure{name: "heap and stack per waiting run", unit: "B", target: fmt.Sprintf("0 (± %d)", noise), kind: alone, limit: noise}
 	figures := []*figure{cpu, allocs, chunk, many, durable, commit, active, waiting}
 
-	pair := func(core string, args ...string) (loop, ours values, err error) {
-		if loop, err = l.result(ctx, core, "baseline", args...); err != nil {
+	pair := func(core string, args ...string) (loop, ours lab.Values, err error) {
+		if loop, err = l.Result(ctx, core, "baseline", args...); err != nil {
 			return nil, nil, err
 		}
-		ours, err = l.result(ctx, core, "ours", args...)
+		ours, err = l.Result(ctx, core, "ours", args...)
 		return loop, ours, err
 	}
 	for turn := range reps {
@@ -112,38 +105,38 @@ func (l *lab) measure(ctx context.Context, reps int) ([]*figure, error) {
 			return nil, err
 		}
 		many.add(loop["total_ms"], ours["total_ms"])
-		kept, err := l.result(ctx, "", "ours", "-mode", "conc", "-sessions", fmt.Sprint(crowd), "-store", "sqlite")
+		kept, err := l.Result(ctx, "", "ours", "-mode", "conc", "-sessions", fmt.Sprint(crowd), "-store", "sqlite")
 		if err != nil {
 			return nil, err
 		}
 		durable.add(ours["total_ms"], kept["total_ms"])
 
-		one, err := l.result(ctx, "", "ours", "-mode", "commit", "-sessions", "500")
+		one, err := l.Result(ctx, "", "ours", "-mode", "commit", "-sessions", "500")
 		if err != nil {
 			return nil, err
 		}
 		commit.add(one["bare_p50_us"], one["step_p50_us"])
 
-		held := func(v values) float64 { return v["heap_bytes_per_run"] + v["stack_bytes_per_run"] }
-		bare, err := l.result(ctx, "", "ours", "-mode", "active", "-bare", "-lat", "5s", "-sessions", fmt.Sprint(crowd))
+		held := func(v lab.Values) float64 { return v["heap_bytes_per_run"] + v["stack_bytes_per_run"] }
+		bare, err := l.Result(ctx, "", "ours", "-mode", "active", "-bare", "-lat", "5s", "-sessions", fmt.Sprint(crowd))
 		if err != nil {
 			return nil, err
 		}
-		blocked, err := l.result(ctx, "", "ours", "-mode", "active", "-store", "sqlite", "-lat", "5s", "-sessions", fmt.Sprint(crowd))
+		blocked, err := l.Result(ctx, "", "ours", "-mode", "active", "-store", "sqlite", "-lat", "5s", "-sessions", fmt.Sprint(crowd))
 		if err != nil {
 			return nil, err
 		}
 		active.add(held(bare), held(blocked))
 
 		// What the last turn leaves behind is what runs list is tried on.
-		data := filepath.Join(l.dir, "data")
+		data := filepath.Join(l.Dir, "data")
 		if err := os.RemoveAll(data); err != nil {
 			return nil, err
 		}
 		if err := os.Mkdir(data, 0o700); err != nil {
 			return nil, err
 		}
-		asleep, err := l.result(ctx, "", "ours", "-mode", "waiting", "-store", "sqlite", "-dir", data, "-sessions", fmt.Sprint(parked))
+		asleep, err := l.Result(ctx, "", "ours", "-mode", "waiting", "-store", "sqlite", "-dir", data, "-sessions", fmt.Sprint(parked))
 		if err != nil {
 			return nil, err
 		}
@@ -154,14 +147,14 @@ func (l *lab) measure(ctx context.Context, reps int) ([]*figure, error) {
 }
 
 // starts measures the command line's start-up.
-func (l *lab) starts(ctx context.Context) ([]*figure, error) {
+func (l *bench) starts(ctx context.Context) ([]*figure, error) {
 	var figures []*figure
 	for _, c := range []struct {
 		name string
 		args []string
 	}{
 		{"dossier version", []string{"version"}},
-		{fmt.Sprintf("dossier runs list (of %d)", parked), []string{"runs", "list", "--config", "none", "--data", filepath.Join(l.dir, "data")}},
+		{fmt.Sprintf("dossier runs list (of %d)", parked), []string{"runs", "list", "--config", "none", "--data", filepath.Join(l.Dir, "data")}},
 	} {
 		first := &figure{name: c.name + ": first output", unit: "ms", target: "≤ 50 ms", kind: alone, limit: 50}
 		peak := &figure{name: c.name + ": peak memory", unit: "MB", target: "≤ 30 MB", kind: alone, limit: 30}

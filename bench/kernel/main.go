@@ -19,6 +19,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+
+	"dossier/bench/internal/lab"
 )
 
 func main() {
@@ -31,7 +33,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	root, err := projectRoot()
+	root, err := lab.ProjectRoot()
 	if err != nil {
 		return err
 	}
@@ -42,7 +44,7 @@ func run(ctx context.Context) error {
 	if *reps < 1 {
 		return errors.New("-reps: at least one turn is needed")
 	}
-	if _, err := os.Stat(filepath.Join(*yardsticks, "mockllm", "main.go")); err != nil {
+	if !lab.Present(*yardsticks) {
 		fmt.Println("There are no yardsticks in", *yardsticks+": nothing was measured. Name their directory with -yardsticks.")
 		return nil
 	}
@@ -50,31 +52,13 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer l.close()
-	before := loadAverage()
+	defer l.Close()
+	before := lab.Load()
 	figures, err := l.measure(ctx, *reps)
 	if err != nil {
 		return err
 	}
-	text := describe(l, *reps, before) + "\n" + table(figures)
+	text := l.Describe(fmt.Sprintf("go run ./bench/kernel -reps %d", *reps), *reps, before) + "\n" + table(figures)
 	fmt.Print("\n", text)
 	return os.WriteFile(*out, []byte(text), 0o644)
-}
-
-// projectRoot is the nearest directory, from here upwards, with a go.mod.
-func projectRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("no go.mod here or above: run it inside the project")
-		}
-		dir = parent
-	}
 }
