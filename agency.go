@@ -22,6 +22,7 @@ import (
 	"dossier/mode"
 	"dossier/mode/agents"
 	"dossier/tool"
+	"dossier/tool/catalog"
 	"dossier/tool/mcptool"
 	"dossier/toolkit"
 )
@@ -39,6 +40,7 @@ type agency struct {
 	base      *llm.Models
 	kit       *toolkit.Toolkit
 	servers   *mcptool.Client
+	shelf     *shelf
 	fleet     *fleet.Fleet
 
 	mu     sync.Mutex
@@ -66,12 +68,43 @@ func newAgency(cfg *config.Config, dir string, language lang.Code, c *connector,
 	if err != nil {
 		return nil, err
 	}
-	a.servers = mcptool.New(context.Background(), servers, mcptool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client})
+	a.shelf = &shelf{}
+	a.servers = mcptool.New(context.Background(), servers, mcptool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client, Changed: a.shelf.changed})
+	a.shelf.servers, a.shelf.Catalog = a.servers, catalog.New(s, catalog.Options{Embedder: meaning(base)})
+	a.shelf.builtin = a.builtin
 	a.fleet, err = fleet.New(fleet.Options{Store: s, Check: a.check})
 	if err != nil {
-		return nil, errors.Join(err, a.servers.Close())
+		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
+}
+
+// builtin are the built-in tools that may be used here.
+func (a *agency) builtin() ([]tool.Tool, error) {
+	var all []tool.Tool
+	for _, name := range a.kit.Names() {
+		if name == toolkit.RunCommand && commandsOf(a.cfg).Workspace == "" {
+			continue // the operator has not allowed it
+		}
+		t, err := a.make(agent.ToolRef{Name: name}, agent.Definition{ReportsDir: a.cfg.Execution.ReportsDir})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+func (a *agency) close() error {
+	return errors.Join(a.shelf.Close(context.Background()), a.servers.Close())
+}
+
+// meaning is the configured embedder for the catalog, nil without one.
+func meaning(models *llm.Models) catalog.Embedder {
+	if e := embedder(models); e != nil {
+		return e
+	}
+	return nil
 }
 
 // check reads a template's document and says what is wrong with it.
@@ -200,6 +233,18 @@ func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.To
 			return nil, nil, err
 		}
 		tools = append(tools, t)
+	}
+	if d.Search.OnDemand {
+		tools = append(tools, a.shelf.Finder(policyOf(d.Search)))
+	}
+	if d.Search.OnDemand || len(d.Search.Always) > 0 {
+		down, err := a.shelf.refresh(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, t := range down {
+			trouble = append(trouble, t.Error())
+		}
 	}
 	return mcptool.Limited(mcptool.Distinct(tools), d.Limits.Full().MCPContext), trouble, nil
 }

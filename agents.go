@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"dossier/agent"
 	"dossier/internal/fleet"
 	"dossier/mode/agents"
 	"dossier/run"
 	"dossier/tool"
+	"dossier/tool/catalog"
 	"dossier/tool/mcptool"
 )
 
@@ -208,8 +210,17 @@ type ToolEntry struct {
 	Tags        []string        `json:"tags,omitempty"`
 	System      bool            `json:"system,omitempty"`
 	Effect      string          `json:"effect"`
-	// Score of a search.
-	Score float64 `json:"score,omitempty"`
+	// Calls and Failures count what agents did with it, Took is the time of all
+	// calls, and Error what is wrong with it now.
+	Calls    int64         `json:"calls,omitempty"`
+	Failures int64         `json:"failures,omitempty"`
+	Took     time.Duration `json:"took,omitempty"`
+	LastUsed time.Time     `json:"last_used,omitzero"`
+	Error    string        `json:"error,omitempty"`
+	// Score of a search, from 0 to 1, and whether it is Enough to say that the
+	// tool serves.
+	Score  float64 `json:"score,omitempty"`
+	Enough bool    `json:"enough,omitempty"`
 }
 
 // ToolList is what there is, and what could not be asked.
@@ -223,51 +234,119 @@ func (e *Engine) MCPStatus(ctx context.Context) ([]mcptool.Status, error) {
 	return e.agency.servers.Status(ctx), nil
 }
 
-// Tools lists the built-in tools, those of the MCP servers, which are asked now,
-// and the agents that can be called as tools.
+// Tools lists the built-in tools and those of the MCP servers, which are asked
+// now unless they were just before.
 func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
-	all, trouble, err := e.agency.everyTool(ctx)
-	list := ToolList{Tools: make([]ToolEntry, 0, len(all)), Trouble: trouble}
-	for _, t := range all {
-		list.Tools = append(list.Tools, entryOf(t))
+	a := e.agency
+	trouble, err := a.shelf.refresh(ctx)
+	if err != nil {
+		return ToolList{}, err
 	}
-	return list, err
+	records, err := a.shelf.Records(ctx)
+	if err != nil {
+		return ToolList{}, err
+	}
+	used := make(map[[2]string]*catalog.Use, len(records))
+	for i := range records {
+		used[[2]string{records[i].Origin, records[i].Name}] = &records[i].Use
+	}
+	list := ToolList{Trouble: trouble}
+	for _, t := range a.shelf.Tools(ctx) {
+		entry := entryOf(t)
+		if u := used[[2]string{entry.Origin, entry.Name}]; u != nil {
+			entry.use(u)
+		}
+		list.Tools = append(list.Tools, entry)
+	}
+	return list, nil
 }
 
-// everyTool is all that an agent could call.
-func (a *agency) everyTool(ctx context.Context) ([]tool.Tool, []mcptool.Trouble, error) {
-	var all []tool.Tool
-	for _, name := range a.kit.Names() {
-		t, err := a.make(agent.ToolRef{Name: name}, agent.Definition{})
-		if err != nil {
-			return nil, nil, err
-		}
-		all = append(all, t)
+// SearchTools returns the k best tools for what somebody wants done.
+func (e *Engine) SearchTools(ctx context.Context, query string, k int) (ToolList, error) {
+	a := e.agency
+	trouble, err := a.shelf.refresh(ctx)
+	if err != nil {
+		return ToolList{}, err
 	}
-	theirs, trouble := a.servers.All(ctx)
-	all = append(all, theirs...)
-	return mcptool.Distinct(all), trouble, nil
+	if k <= 0 {
+		k = catalog.DefaultK
+	}
+	found, err := a.shelf.Search(ctx, query, k)
+	if err != nil {
+		return ToolList{}, err
+	}
+	list := ToolList{Trouble: trouble}
+	for _, f := range found {
+		if t, ok := a.shelf.Get(f.Name); ok {
+			entry := entryOf(t)
+			entry.Score, entry.Enough = f.Confidence, f.Confidence >= catalog.Enough
+			list.Tools = append(list.Tools, entry)
+		}
+	}
+	return list, nil
+}
+
+// SearchAgents returns the agents of the directory that fit what somebody wants
+// done, the best first, k at most.
+func (e *Engine) SearchAgents(ctx context.Context, query string, k int) ([]AgentEntry, error) {
+	all, err := e.Agents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]catalog.Entry, len(all))
+	byName := make(map[string]AgentEntry, len(all))
+	for i, a := range all {
+		entries[i] = catalog.Entry{Name: a.Name, Origin: a.Kind, Description: a.Description, Tags: a.Capabilities}
+		byName[a.Name] = a
+	}
+	x, err := catalog.NewIndex(ctx, entries, nil)
+	if err != nil {
+		return nil, err
+	}
+	if k <= 0 {
+		k = catalog.DefaultK
+	}
+	found, err := x.Search(ctx, query, k)
+	out := make([]AgentEntry, len(found))
+	for i, f := range found {
+		out[i] = byName[f.Name]
+	}
+	return out, err
+}
+
+// used notes a call of a tool.
+func (a *agency) used(spec *tool.Spec, failed string, took time.Duration) {
+	var err error
+	if failed != "" {
+		err = errors.New(failed)
+	}
+	a.shelf.RecordUse(spec, took, err)
 }
 
 // tool finds a tool by its name.
 func (a *agency) tool(ctx context.Context, name string) (tool.Tool, error) {
-	if t, err := a.make(agent.ToolRef{Name: name}, agent.Definition{}); err == nil {
+	if t, ok := a.shelf.Get(name); ok {
 		return t, nil
 	}
-	all, trouble, err := a.everyTool(ctx)
+	trouble, err := a.shelf.refresh(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range all {
-		if tool.PlainName(t.Spec().Name) == tool.PlainName(name) {
-			return t, nil
-		}
+	if t, ok := a.shelf.Get(name); ok {
+		return t, nil
 	}
 	hint := "`dossier tools list` shows what there is"
 	for _, t := range trouble {
 		hint += "; " + t.Error()
 	}
 	return nil, &UsageError{Message: fmt.Sprintf("there is no tool %q", name), Hint: hint}
+}
+
+func (e *ToolEntry) use(u *catalog.Use) {
+	e.Calls, e.Failures, e.Took, e.LastUsed, e.Error = u.Calls, u.Failures, u.Time, u.Last, ""
+	if !u.Healthy() {
+		e.Error = u.Error
+	}
 }
 
 func entryOf(t tool.Tool) ToolEntry {

@@ -114,7 +114,11 @@ func (e *Engine) Close() error {
 	e.cancel()
 	e.wg.Wait()
 	e.exec.Close()
-	errs := []error{e.store.Close()}
+	var errs []error
+	if e.agency != nil {
+		errs = append(errs, e.agency.close())
+	}
+	errs = append(errs, e.store.Close())
 	for _, c := range e.closers {
 		errs = append(errs, c())
 	}

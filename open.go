@@ -160,14 +160,14 @@ func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		},
 		owner:   "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()),
-		closers: []func() error{staff.servers.Close, out.close, func() error { files.Close(); return nil }},
+		closers: []func() error{out.close, func() error { files.Close(); return nil }},
 		modes: []mode.Mode{
 			chat.New(models, history, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
 			websearch.New("web_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.SpeedIterations, cfg.WebSearch.ScrapeTopN, 400, 600)),
 			websearch.New("deep_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.BalancedIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			websearch.New("quality", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.QualityIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			ingest.New(local),
-			agents.New(agents.Parts{Resolve: staff.resolve, Tools: staff.tools, Models: staff.modelsOf, Blobs: s, History: history}),
+			agents.New(agents.Parts{Resolve: staff.resolve, Tools: staff.tools, Models: staff.modelsOf, Finder: staff.shelf, Used: staff.used, Blobs: s, History: history}),
 			toolcall.New(staff.tool),
 		},
 	}), nil

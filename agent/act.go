@@ -164,7 +164,11 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 		began := time.Now()
 		out, err := tool.Invoke(ctx, t, call, w.guard(spec))
 		if w.Agent.Used != nil && err == nil {
-			w.Agent.Used(spec.Name, out.Failed, time.Since(began))
+			failed := ""
+			if out.Failed {
+				failed = out.Text
+			}
+			w.Agent.Used(spec, failed, time.Since(began))
 		}
 		return out, err
 	})

@@ -32,8 +32,9 @@ type Agent struct {
 	Finder Finder
 	// Compose answers without a model; nil says what was noted.
 	Compose Compose
-	// Used is told of each call, for statistics; nil tells nobody.
-	Used func(name string, failed bool, took time.Duration)
+	// Used is told of each call, and why it failed if it did, for statistics;
+	// nil tells nobody.
+	Used func(spec *tool.Spec, failed string, took time.Duration)
 }
 
 // Finder finds tools of the catalog.

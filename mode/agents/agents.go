@@ -53,7 +53,7 @@ type Parts struct {
 	// Models returns those of an agent.
 	Models func(ctx context.Context, m Member) (*llm.Models, error)
 	Finder agent.Finder
-	Used   func(name string, failed bool, took time.Duration)
+	Used   func(spec *tool.Spec, failed string, took time.Duration)
 
 	Blobs   sources.Blobs
 	History mode.History
