@@ -140,7 +140,7 @@ func New[T any](ctx context.Context, s Server, o Options[T]) *Conn[T] {
 		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { o.ToolsChanged() }
 	}
 	c.client = mcp.NewClient(&mcp.Implementation{Name: "dossier", Version: "1"}, options)
-	c.life, c.end = context.WithCancel(ctx)
+	c.life, c.end = within(ctx, 0)
 	switch {
 	case c.dial != nil:
 	case s.Command != "":
@@ -155,6 +155,14 @@ func New[T any](ctx context.Context, s Server, o Options[T]) *Conn[T] {
 		}
 	}
 	return c
+}
+
+// within is a context with a time limit, if there is one.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
 }
 
 // Session returns the session, and whether it was made for this call. Who asks
@@ -174,7 +182,7 @@ func (c *Conn[T]) Session(ctx context.Context) (s *Session[T], fresh bool, err e
 			return nil, false, err
 		}
 		fresh = true
-		connecting, stop := context.WithTimeout(context.WithoutCancel(ctx), c.options.Connect)
+		connecting, stop := within(context.WithoutCancel(ctx), c.options.Connect)
 		f = &flight[T]{ready: make(chan struct{}), stop: stop}
 		c.current = f
 		go c.connect(connecting, f)

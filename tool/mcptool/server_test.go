@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -195,9 +196,7 @@ func child(t *testing.T, name, mode string, env map[string]string) Server {
 		t.Fatal(err)
 	}
 	all := map[string]string{"MCPTOOL_TEST_SERVER": mode}
-	for k, v := range env {
-		all[k] = v
-	}
+	maps.Copy(all, env)
 	return Server{Name: name, Command: self, Env: all}
 }
 
