@@ -129,6 +129,18 @@ func (s *Session[T]) Stderr() string { return s.program.said() }
 // MostReply at once. Over HTTP a call's Seen tells.
 func (s *Session[T]) TooLong() bool { return s.program != nil && s.program.long.Load() }
 
+// Kill ends a program at once, for one that would not hear anything else.
+func (s *Session[T]) Kill() {
+	if s.program == nil {
+		return
+	}
+	select {
+	case <-s.program.done: // its number may be another's by now
+	default:
+		killGroup(s.program.command.Process)
+	}
+}
+
 // New prepares a connection. When ctx ends, its program is killed.
 func New[T any](ctx context.Context, s Server, o Options[T]) *Conn[T] {
 	if o.Connect == 0 {

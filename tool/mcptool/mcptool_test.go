@@ -191,7 +191,7 @@ func TestSilence(t *testing.T) {
 // A program that stands still is noticed and started anew.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
-	c := connect(t, Options{Timeout: 2 * time.Second}, child(t, "local", "full", nil))
+	c := connect(t, Options{Timeout: time.Second}, child(t, "local", "full", nil))
 	pid := number(t, text(t, get(t, c, "local", "pid"), `{}`))
 	if _, err := call(t, get(t, c, "local", "freeze"), `{}`); err == nil {
 		t.Error("it answered")
@@ -255,6 +255,14 @@ func TestEnvironment(t *testing.T) {
 	}
 	if strings.Contains(got, "k3y-of") {
 		t.Error("the key is in the result")
+	}
+}
+
+// A program that greets whoever started it is understood all the same.
+func TestChatty(t *testing.T) {
+	c := connect(t, Options{}, child(t, "local", "chatty", nil))
+	if got := text(t, get(t, c, "local", "echo"), `{"text":"x"}`); got != "x" {
+		t.Error(got)
 	}
 }
 

@@ -70,6 +70,9 @@ func serve(mode string) int {
 		fmt.Fprintln(os.Stderr, "can't open the database with password="+os.Getenv("DB_PASSWORD"))
 		return 3
 	}
+	if mode == "chatty" {
+		fmt.Println("Welcome to the server! It listens on stdio.")
+	}
 	if err := fullServer(context.Background()).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		return 1
 	}
