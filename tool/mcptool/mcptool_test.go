@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -301,10 +302,14 @@ func TestEndlessList(t *testing.T) {
 }
 
 func TestBrokenSchemas(t *testing.T) {
+	local := filepath.Join(t.TempDir(), "schema.json")
+	if err := os.WriteFile(local, []byte(`{"type":"string"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	odd := []*mcp.Tool{
 		{Name: "a.b/c d", InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"colour"}}}`)},
 		{Name: "array", InputSchema: json.RawMessage(`{"type":"array"}`)},
-		{Name: "file", InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"$ref":"file:///etc/hostname"}}}`)},
+		{Name: "file", InputSchema: json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"x":{"$ref":%q}}}`, "file://"+filepath.ToSlash(local)))},
 		{Name: "lookahead", InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string","pattern":"(?=a)b"}}}`)},
 		{Name: "null", InputSchema: json.RawMessage(`null`)},
 		{Name: "text", InputSchema: json.RawMessage(`"object"`)},
