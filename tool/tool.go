@@ -4,7 +4,8 @@
 // whose errors a model can act on, isolation, so that whatever a tool does is a
 // result and never the end of the run, and rules that say which tools are there.
 //
-// catalog finds tools, mcptool brings those of MCP servers.
+// catalog finds tools, mcptool brings those of MCP servers and a2atool agents
+// elsewhere.
 package tool
 
 import (
@@ -48,8 +49,8 @@ type Spec struct {
 	Kind Kind
 	// System tools are in front of the model whatever a tool search finds.
 	System bool
-	// Origin is where the tool comes from: Builtin, or "mcp:" and "agent:" with
-	// a name.
+	// Origin is where the tool comes from: Builtin, or "mcp:", "a2a:" and
+	// "agent:" with a name.
 	Origin   string
 	Tags     []string
 	Examples []string // what somebody says who needs it

@@ -87,7 +87,9 @@ func (h *handler) card(w http.ResponseWriter, r *http.Request) {
 		// Written here and not by the library, which would let scripts of any
 		// page read it with the user's cookies.
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(h.public(r, card))
+		if err := json.NewEncoder(w).Encode(h.public(r, card)); err != nil {
+			h.options.Log.Debug("a card was not read to its end", "error", err)
+		}
 	}
 }
 

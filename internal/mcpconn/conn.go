@@ -129,6 +129,18 @@ func (s *Session[T]) Stderr() string { return s.program.said() }
 // MostReply at once. Over HTTP a call's Seen tells.
 func (s *Session[T]) TooLong() bool { return s.program != nil && s.program.long.Load() }
 
+// Kill ends a program at once, for one that would not hear anything else.
+func (s *Session[T]) Kill() {
+	if s.program == nil {
+		return
+	}
+	select {
+	case <-s.program.done: // its number may be another's by now
+	default:
+		killGroup(s.program.command.Process)
+	}
+}
+
 // New prepares a connection. When ctx ends, its program is killed.
 func New[T any](ctx context.Context, s Server, o Options[T]) *Conn[T] {
 	if o.Connect == 0 {
@@ -140,7 +152,7 @@ func New[T any](ctx context.Context, s Server, o Options[T]) *Conn[T] {
 		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { o.ToolsChanged() }
 	}
 	c.client = mcp.NewClient(&mcp.Implementation{Name: "dossier", Version: "1"}, options)
-	c.life, c.end = context.WithCancel(ctx)
+	c.life, c.end = within(ctx, 0)
 	switch {
 	case c.dial != nil:
 	case s.Command != "":
@@ -155,6 +167,14 @@ func New[T any](ctx context.Context, s Server, o Options[T]) *Conn[T] {
 		}
 	}
 	return c
+}
+
+// within is a context with a time limit, if there is one.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
 }
 
 // Session returns the session, and whether it was made for this call. Who asks
@@ -174,7 +194,7 @@ func (c *Conn[T]) Session(ctx context.Context) (s *Session[T], fresh bool, err e
 			return nil, false, err
 		}
 		fresh = true
-		connecting, stop := context.WithTimeout(context.WithoutCancel(ctx), c.options.Connect)
+		connecting, stop := within(context.WithoutCancel(ctx), c.options.Connect)
 		f = &flight[T]{ready: make(chan struct{}), stop: stop}
 		c.current = f
 		go c.connect(connecting, f)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -206,5 +207,25 @@ func TestTail(t *testing.T) {
 	got := kept.String()
 	if len(got) > mostTail || !strings.HasPrefix(got, "a line") || !strings.HasSuffix(got, "\nthe last one") {
 		t.Errorf("%d bytes: %.100q", len(got), got)
+	}
+}
+
+// Whatever the pieces in which it comes, messages stay and the rest is kept with
+// the errors.
+func TestSift(t *testing.T) {
+	const said = "Welcome!\n\n  {\"a\":1}\r\nlistening on {stdio}\n[{\"b\":2}]\n{\"c\":\"x\"}"
+	for size := 1; size <= len(said); size++ {
+		r := reader{&program{}}
+		var kept []byte
+		for piece := range slices.Chunk([]byte(said), size) {
+			piece = slices.Clone(piece)
+			kept = append(kept, piece[:r.sift(piece)]...)
+		}
+		if got := string(kept); got != "{\"a\":1}\r\n[{\"b\":2}]\n{\"c\":\"x\"}" {
+			t.Errorf("in pieces of %d: %q", size, got)
+		}
+		if got := r.said(); got != "Welcome!\nlistening on {stdio}" {
+			t.Errorf("in pieces of %d: %q", size, got)
+		}
 	}
 }

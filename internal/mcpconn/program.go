@@ -35,6 +35,7 @@ type program struct {
 	closing       sync.Once
 	tail          tail
 	line          int         // bytes since the last line break
+	idle          bool        // these are no message
 	long          atomic.Bool // it said more at once than it may
 }
 
@@ -143,17 +144,51 @@ func (p *program) said() string {
 // at once.
 var ErrTooLong = errors.New("the reply is too long")
 
+// reader is what a program says. Lines that can't be messages, such as greetings
+// meant for a person, are kept with its errors: the SDK would break off.
 type reader struct{ *program }
 
 func (r reader) Read(b []byte) (int, error) {
-	n, err := r.out.Read(b)
-	if i := bytes.LastIndexByte(b[:n], '\n'); i >= 0 {
-		r.line = n - i - 1
-	} else if r.line += n; r.line > MostReply {
-		r.long.Store(true)
-		return 0, ErrTooLong
+	for {
+		n, err := r.out.Read(b)
+		kept := r.sift(b[:n])
+		if r.line > MostReply {
+			r.long.Store(true)
+			return 0, ErrTooLong
+		}
+		if kept > 0 || err != nil {
+			return kept, err
+		}
 	}
-	return n, err
+}
+
+// sift moves what belongs to messages to the front, and returns how much that is.
+func (r reader) sift(b []byte) int {
+	kept := 0
+	rest := b
+	for len(rest) > 0 {
+		if r.line == 0 {
+			rest = bytes.TrimLeft(rest, " \t\r\n")
+			if len(rest) == 0 {
+				break
+			}
+			r.idle = rest[0] != '{' && rest[0] != '['
+		}
+		line, after, ended := bytes.Cut(rest, []byte("\n"))
+		if ended {
+			line = rest[:len(line)+1]
+		}
+		if r.line += len(line); r.idle {
+			_, _ = r.tail.Write(line)
+		} else {
+			kept += copy(b[kept:], line)
+		}
+		if ended {
+			r.line = 0
+		}
+		rest = after
+	}
+	return kept
 }
 
 func (reader) Close() error { return nil }

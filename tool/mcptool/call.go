@@ -81,6 +81,7 @@ func (s *server) probe(session *mcpconn.Session[*known]) {
 		if ctx.Err() != nil && s.client.life.Err() == nil {
 			s.client.options.Log.Warn("an MCP server is silent and is started anew", "server", s.Name)
 			s.conn.Lost(session)
+			session.Kill()
 		}
 	})
 }

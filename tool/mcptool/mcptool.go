@@ -98,7 +98,7 @@ type server struct {
 
 // known is what is known of a server within a session.
 type known struct {
-	mu     sync.Mutex
+	mine   chan struct{} // holds something while somebody has the rest
 	tools  []*mcp.Tool
 	change int64 // at which they were listed
 	at     time.Time
@@ -120,7 +120,9 @@ func New(ctx context.Context, servers []Server, o Options) *Client {
 		own.guard()
 		own.conn = mcpconn.New(c.life, mcpconn.Server{Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers}, mcpconn.Options[*known]{
 			HTTP: o.HTTP, Connect: o.Connect, Rest: firstRest,
-			Greet:        func(context.Context, *mcp.ClientSession) (*known, error) { return &known{}, nil },
+			Greet: func(context.Context, *mcp.ClientSession) (*known, error) {
+				return &known{mine: make(chan struct{}, 1)}, nil
+			},
 			ToolsChanged: own.changed,
 		})
 		c.servers = append(c.servers, own)
@@ -333,8 +335,12 @@ func (s *server) failed(ctx context.Context, err error) ([]tool.Tool, *Trouble, 
 // old.
 func (s *server) list(ctx context.Context, session *mcpconn.Session[*known]) ([]*mcp.Tool, error) {
 	k := session.Known
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	select {
+	case k.mine <- struct{}{}:
+		defer func() { <-k.mine }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	change := s.change.Load()
 	if !k.at.IsZero() && k.change == change && time.Since(k.at) < listLife {
 		return k.tools, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -191,7 +192,7 @@ func TestSilence(t *testing.T) {
 // A program that stands still is noticed and started anew.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
-	c := connect(t, Options{Timeout: 2 * time.Second}, child(t, "local", "full", nil))
+	c := connect(t, Options{Timeout: time.Second}, child(t, "local", "full", nil))
 	pid := number(t, text(t, get(t, c, "local", "pid"), `{}`))
 	if _, err := call(t, get(t, c, "local", "freeze"), `{}`); err == nil {
 		t.Error("it answered")
@@ -258,6 +259,14 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// A program that greets whoever started it is understood all the same.
+func TestChatty(t *testing.T) {
+	c := connect(t, Options{}, child(t, "local", "chatty", nil))
+	if got := text(t, get(t, c, "local", "echo"), `{"text":"x"}`); got != "x" {
+		t.Error(got)
+	}
+}
+
 func TestPages(t *testing.T) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "pages"}, &mcp.ServerOptions{PageSize: 2})
 	for i := range 7 {
@@ -293,10 +302,14 @@ func TestEndlessList(t *testing.T) {
 }
 
 func TestBrokenSchemas(t *testing.T) {
+	local := filepath.Join(t.TempDir(), "schema.json")
+	if err := os.WriteFile(local, []byte(`{"type":"string"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	odd := []*mcp.Tool{
 		{Name: "a.b/c d", InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"colour"}}}`)},
 		{Name: "array", InputSchema: json.RawMessage(`{"type":"array"}`)},
-		{Name: "file", InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"$ref":"file:///etc/hostname"}}}`)},
+		{Name: "file", InputSchema: json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"x":{"$ref":%q}}}`, "file://"+filepath.ToSlash(local)))},
 		{Name: "lookahead", InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string","pattern":"(?=a)b"}}}`)},
 		{Name: "null", InputSchema: json.RawMessage(`null`)},
 		{Name: "text", InputSchema: json.RawMessage(`"object"`)},

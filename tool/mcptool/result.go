@@ -164,6 +164,8 @@ func quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can always be written
+	if err := e.Encode(s); err != nil {
+		panic(err) // a string can always be written
+	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -68,6 +69,9 @@ func serve(mode string) int {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "can't open the database with password="+os.Getenv("DB_PASSWORD"))
 		return 3
+	}
+	if mode == "chatty" {
+		fmt.Println("Welcome to the server! It listens on stdio.")
 	}
 	if err := fullServer(context.Background()).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		return 1
@@ -195,9 +199,7 @@ func child(t *testing.T, name, mode string, env map[string]string) Server {
 		t.Fatal(err)
 	}
 	all := map[string]string{"MCPTOOL_TEST_SERVER": mode}
-	for k, v := range env {
-		all[k] = v
-	}
+	maps.Copy(all, env)
 	return Server{Name: name, Command: self, Env: all}
 }
 

@@ -95,9 +95,9 @@ func schema(name string, given any) (s *llm.Schema, note string) {
 		if json.Unmarshal(raw, &object) == nil && object != nil {
 			if _, typed := object["type"]; !typed {
 				object["type"] = "object"
-				raw, _ = json.Marshal(object)
+				raw, err = json.Marshal(object)
 			}
-			if object["type"] == "object" {
+			if err == nil && object["type"] == "object" {
 				if s, err = llm.ParseSchema(name, raw); err == nil {
 					return s, ""
 				}
