@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -9,21 +10,13 @@ import (
 // nothing that was found reaches it, the catalog has no tool for the query.
 const Enough = 0.35
 
-// profile is what the confidence in an entry is judged by.
-type profile struct {
-	name, brief, arguments []term // each once
-	terms                  []term // all, with concepts and pairs, in order
-}
+// profile is what the confidence in an entry is judged by: words of its name,
+// of the first sentence of its description and of its arguments, each once.
+type profile struct{ name, brief, arguments []term }
 
-func (p *profile) tidy() {
-	for _, list := range []*[]term{&p.name, &p.brief, &p.arguments} {
-		slices.Sort(*list)
-		*list = slices.Clip(slices.Compact(*list))
-	}
-}
-
-func (p *profile) has(t term) bool {
-	_, found := slices.BinarySearch(p.terms, t)
+// has says whether an entry has a term. Postings are in the order of entries.
+func (x *Index) has(entry int, t term) bool {
+	_, found := slices.BinarySearchFunc(x.postingsOf(t), int32(entry), func(p posting, e int32) int { return cmp.Compare(p.entry, e) })
 	return found
 }
 
@@ -114,14 +107,14 @@ func (q *question) covered(terms []term) float64 {
 
 // evidence is how much of the query the entry speaks of, as a sum and as a
 // share.
-func (q *question) evidence(p *profile) (sum, share float64) {
+func (q *question) evidence(entry int) (sum, share float64) {
 	all := 0.0
 	for _, w := range q.words {
 		all += w.weight
 		switch {
-		case w.term >= 0 && p.has(w.term):
+		case w.term >= 0 && q.x.has(entry, w.term):
 			sum += w.weight
-		case slices.ContainsFunc(w.concepts, p.has):
+		case slices.ContainsFunc(w.concepts, func(c term) bool { return q.x.has(entry, c) }):
 			sum += kindred * w.weight
 		}
 	}
@@ -140,20 +133,21 @@ const signBias = -2.5
 // signs are what speaks for a fit: how much of the name, of the first sentence
 // and of the arguments the query speaks of, and how much of the query the entry
 // does, as a share and as a sum.
-func (q *question) signs(p *profile) [5]float64 {
+func (q *question) signs(entry int) [5]float64 {
+	p := &q.x.profiles[entry]
 	name, brief := q.covered(p.name), q.covered(p.brief)
 	arguments := (name + brief) / 2
 	if len(p.arguments) > 0 {
 		arguments = q.covered(p.arguments)
 	}
-	sum, share := q.evidence(p)
+	sum, share := q.evidence(entry)
 	return [5]float64{name, brief, arguments, share, min(sum, mostEvidence)}
 }
 
 // confidence says how surely an entry serves the query.
-func (q *question) confidence(p *profile) float64 {
+func (q *question) confidence(entry int) float64 {
 	odds := signBias
-	for i, s := range q.signs(p) {
+	for i, s := range q.signs(entry) {
 		odds += signWeights[i] * s
 	}
 	return 1 / (1 + math.Exp(-odds))

@@ -79,7 +79,7 @@ func (x *Index) Search(ctx context.Context, query string, k int) ([]Found, error
 	found := make([]Found, min(k, len(best)))
 	for i := range found {
 		n := best[i].entry
-		found[i] = Found{x.entries[n], best[i].score, ask.confidence(&x.profiles[n])}
+		found[i] = Found{x.entries[n], best[i].score, ask.confidence(n)}
 	}
 	return found, nil
 }
