@@ -199,6 +199,7 @@ func (b *builder) next() term {
 	b.counts = append(b.counts, [fieldCount]uint8{})
 	b.x.conceptsOf = append(b.x.conceptsOf, nil)
 	b.x.judged = append(b.x.judged, 0)
+	b.x.latin = append(b.x.latin, false)
 	b.listed = append(b.listed, [3]int32{})
 	return term(len(b.counts) - 1)
 }
@@ -208,7 +209,7 @@ func (b *builder) word(w string) term {
 	if !known {
 		t = b.next()
 		b.x.words[w] = t
-		b.x.judged[t] = judged(w)
+		b.x.judged[t], b.x.latin[t] = judged(w), latin(w)
 		for _, group := range concepts()[w] {
 			c, known := b.x.concepts[group]
 			if !known {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"unicode/utf8"
 )
 
 // Enough is the confidence from which a tool is taken to serve a query. When
@@ -25,6 +26,7 @@ const (
 	commonWeight = 0.35 // vague words, and those that tools are described with
 	nameWeight   = 0.4  // of names and quotations in a query, which are values
 	kindred      = 0.5  // another word of the same group
+	translated   = 0.9  // a word of the same group in another script
 	mostEvidence = 6.0
 )
 
@@ -44,17 +46,24 @@ type question struct {
 	x        *Index
 	words    []asked
 	terms    map[term]bool // its words
-	concepts map[term]bool // and the concepts that they belong to
+	concepts map[term]said // and the concepts that they belong to
 }
+
+// said is in which scripts words of a concept stand.
+type said struct{ latin, other bool }
 
 type asked struct {
 	term     term // -1 for one that no entry has
 	weight   float64
+	latin    bool
 	concepts []term
 }
 
+// latin says whether a word is written in Latin letters.
+func latin(word string) bool { return word[0] < utf8.RuneSelf }
+
 func (x *Index) questioned(query string) *question {
-	q := &question{x: x, terms: map[term]bool{}, concepts: map[term]bool{}}
+	q := &question{x: x, terms: map[term]bool{}, concepts: map[term]said{}}
 	spans := quoted(query)
 	at := map[string]int{}
 	for _, w := range tokens(query) {
@@ -70,7 +79,7 @@ func (x *Index) questioned(query string) *question {
 			continue
 		}
 		at[w.Term] = len(q.words)
-		a := asked{term: -1, weight: weight}
+		a := asked{term: -1, weight: weight, latin: latin(w.Term)}
 		if t, known := x.words[w.Term]; known {
 			a.term = t
 			q.terms[t] = true
@@ -78,7 +87,8 @@ func (x *Index) questioned(query string) *question {
 		for _, g := range concepts()[w.Term] {
 			if c, there := x.concepts[g]; there {
 				a.concepts = append(a.concepts, c)
-				q.concepts[c] = true
+				in := q.concepts[c]
+				q.concepts[c] = said{in.latin || a.latin, in.other || !a.latin}
 			}
 		}
 		q.words = append(q.words, a)
@@ -95,14 +105,28 @@ func (q *question) covered(terms []term) float64 {
 		switch {
 		case q.terms[t]:
 			got += weight
-		case slices.ContainsFunc(q.x.conceptsOf[t], func(c term) bool { return q.concepts[c] }):
-			got += kindred * weight
+		default:
+			got += weight * q.akin(t)
 		}
 	}
 	if all == 0 {
 		return 0
 	}
 	return got / all
+}
+
+// akin is how near the query comes to a word that it does not have.
+func (q *question) akin(t term) float64 {
+	near := 0.0
+	for _, c := range q.x.conceptsOf[t] {
+		switch in := q.concepts[c]; {
+		case q.x.latin[t] && in.other || !q.x.latin[t] && in.latin:
+			return translated
+		case in != said{}:
+			near = kindred
+		}
+	}
+	return near
 }
 
 // evidence is how much of the query the entry speaks of, as a sum and as a
@@ -115,7 +139,11 @@ func (q *question) evidence(entry int) (sum, share float64) {
 		case w.term >= 0 && q.x.has(entry, w.term):
 			sum += w.weight
 		case slices.ContainsFunc(w.concepts, func(c term) bool { return q.x.has(entry, c) }):
-			sum += kindred * w.weight
+			if w.latin {
+				sum += kindred * w.weight
+			} else {
+				sum += translated * w.weight
+			}
 		}
 	}
 	if all == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -101,6 +102,9 @@ func TestSearchBounds(t *testing.T) {
 	x := indexOf(t, office(), nil)
 	if found, err := x.Search(t.Context(), "weather", 0); err != nil || len(found) != 0 {
 		t.Errorf("none: %v, %v", found, err)
+	}
+	if found, err := x.Search(t.Context(), "weather", math.MaxInt); err != nil || len(found) == 0 {
+		t.Errorf("all: %v, %v", found, err)
 	}
 	if found, err := x.Search(t.Context(), strings.Repeat("weather forecast, ", 100_000), 100); err != nil || found[0].Name != "get_weather" {
 		t.Errorf("a huge query: %v, %v", names(found), err)
