@@ -22,6 +22,7 @@ import (
 	"dossier/mode"
 	"dossier/mode/agents"
 	"dossier/tool"
+	"dossier/tool/a2atool"
 	"dossier/tool/catalog"
 	"dossier/tool/mcptool"
 	"dossier/toolkit"
@@ -40,6 +41,8 @@ type agency struct {
 	base      *llm.Models
 	kit       *toolkit.Toolkit
 	servers   *mcptool.Client
+	remote    *a2atool.Client
+	remotes   []string // names of the agents elsewhere
 	shelf     *shelf
 	fleet     *fleet.Fleet
 
@@ -70,6 +73,19 @@ func newAgency(cfg *config.Config, dir string, language lang.Code, c *connector,
 	}
 	a.shelf = &shelf{}
 	a.servers = mcptool.New(context.Background(), servers, mcptool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client, Changed: a.shelf.changed})
+	var elsewhere []a2atool.Agent
+	if a.remotes, err = cfg.RemoteAgents(); err != nil {
+		return nil, errors.Join(err, a.servers.Close())
+	}
+	for _, name := range a.remotes {
+		r, err := cfg.RemoteAgent(name)
+		if err != nil {
+			return nil, errors.Join(err, a.servers.Close())
+		}
+		elsewhere = append(elsewhere, a2atool.Agent{Name: name, URL: r.URL, Headers: r.Headers})
+	}
+	a.remote = a2atool.New(elsewhere, a2atool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client})
+	a.shelf.remote, a.shelf.remotes = a.remote, a.remotes
 	a.shelf.servers, a.shelf.Catalog = a.servers, catalog.New(s, catalog.Options{Embedder: meaning(base)})
 	a.shelf.builtin = a.builtin
 	a.fleet, err = fleet.New(fleet.Options{Store: s, Check: a.check})
@@ -120,6 +136,15 @@ func (a *agency) check(name string, document []byte) (agent.Definition, error) {
 // has the tool that is named is not asked: it may be down just now.
 func (a *agency) checkTools(d agent.Definition) error {
 	for _, ref := range d.Tools {
+		if name, ok := strings.CutPrefix(ref.Name, "a2a:"); ok {
+			if !slices.Contains(a.remotes, name) {
+				return &UsageError{
+					Message: fmt.Sprintf("agent %s: there is no agent %q elsewhere", d.Name, name),
+					Hint:    "name it in a2a.agents of the configuration; those there are: " + orNone(a.remotes),
+				}
+			}
+			continue
+		}
 		if server, _, ok := mcpRef(ref.Name); ok {
 			if !slices.Contains(a.servers.Servers(), server) {
 				return &UsageError{
@@ -200,6 +225,11 @@ func commandsOf(cfg *config.Config) toolkit.Commands {
 func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.Tool, trouble []string, err error) {
 	ends := false
 	for _, ref := range d.Tools {
+		if strings.HasPrefix(ref.Name, "a2a:") {
+			theirs, why := a.elsewhere(ctx, ref.Name)
+			tools, trouble = append(tools, theirs...), append(trouble, why...)
+			continue
+		}
 		if server, name, ok := mcpRef(ref.Name); ok {
 			theirs, err := a.servers.Tools(ctx, server)
 			if err != nil {
@@ -247,6 +277,22 @@ func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.To
 		}
 	}
 	return mcptool.Limited(mcptool.Distinct(tools), d.Limits.Full().MCPContext), trouble, nil
+}
+
+// elsewhere returns the tool that is an agent of another server.
+func (a *agency) elsewhere(ctx context.Context, origin string) (found []tool.Tool, trouble []string) {
+	all, troubles := a.remote.Tools(ctx)
+	for _, t := range all {
+		if t.Spec().Origin == origin {
+			found = append(found, t)
+		}
+	}
+	for _, t := range troubles {
+		if "a2a:"+t.Agent == origin {
+			trouble = append(trouble, t.Error())
+		}
+	}
+	return found, trouble
 }
 
 // resolve finds the agent that a request names, and those that it may call.

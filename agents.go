@@ -34,8 +34,8 @@ type AgentEntry struct {
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// Agents is the directory: the definitions of the configuration and the
-// templates, by name. Instances have lists of their own.
+// Agents is the directory: the definitions of the configuration, the templates
+// and the agents of other servers, by name. Instances have lists of their own.
 func (e *Engine) Agents(ctx context.Context) ([]AgentEntry, error) {
 	a := e.agency
 	templates, err := a.fleet.Templates(ctx)
@@ -52,6 +52,9 @@ func (e *Engine) Agents(ctx context.Context) ([]AgentEntry, error) {
 		if !taken[name] {
 			out = append(out, a.entry(ctx, name, "definition"))
 		}
+	}
+	for _, name := range a.remotes {
+		out = append(out, AgentEntry{Name: name, Kind: "remote", Tools: []string{"a2a:" + name}})
 	}
 	slices.SortFunc(out, func(a, b AgentEntry) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil

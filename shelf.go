@@ -8,15 +8,18 @@ import (
 
 	"dossier/agent"
 	"dossier/tool"
+	"dossier/tool/a2atool"
 	"dossier/tool/catalog"
 	"dossier/tool/mcptool"
 )
 
 // shelf is the catalog of tools with what fills it: the built-in ones, and those
-// of the MCP servers when somebody looks for tools.
+// of the MCP servers and the agents elsewhere when somebody looks for tools.
 type shelf struct {
 	*catalog.Catalog
 	servers *mcptool.Client
+	remote  *a2atool.Client
+	remotes []string
 	builtin func() ([]tool.Tool, error)
 
 	mu    sync.Mutex
@@ -59,7 +62,7 @@ func (s *shelf) refresh(ctx context.Context) ([]mcptool.Trouble, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.servers.Servers()) == 0 || !s.stale && time.Since(s.asked) < lastsFor {
+	if len(s.servers.Servers())+len(s.remotes) == 0 || !s.stale && time.Since(s.asked) < lastsFor {
 		return s.last, nil
 	}
 	theirs, trouble := s.servers.All(ctx)
@@ -84,6 +87,17 @@ func (s *shelf) refresh(ctx context.Context) ([]mcptool.Trouble, error) {
 			return nil, fmt.Errorf("the tools of %s: %w", name, err)
 		}
 		s.Report(from, nil)
+	}
+	away, why := s.remote.Tools(ctx)
+	for _, t := range away {
+		if err := s.Put(ctx, t.Spec().Origin, "", []tool.Tool{t}); err != nil {
+			return nil, fmt.Errorf("the agent %s: %w", t.Spec().Name, err)
+		}
+		s.Report(t.Spec().Origin, nil)
+	}
+	for _, t := range why {
+		s.Report("a2a:"+t.Agent, &t)
+		trouble = append(trouble, mcptool.Trouble{Server: t.Agent, Problem: t.Problem, Hint: t.Hint})
 	}
 	s.asked, s.stale, s.last = time.Now(), false, trouble
 	return trouble, nil

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -20,7 +21,8 @@ type builder struct {
 	records []record
 	lengths [][fieldCount]float64
 
-	counts  [][fieldCount]float32 // of a term, in the entry at hand
+	counts  [][fieldCount]uint8 // of a term, in the entry at hand
+	listed  [][3]int32          // by which entry, counted from 1, a term was last put into a list of a profile
 	touched []term
 
 	text  strings.Builder
@@ -31,12 +33,12 @@ type builder struct {
 type record struct {
 	term   term
 	entry  int32
-	counts [fieldCount]float32
+	counts [fieldCount]uint8
 }
 
 // batchText is how much text is read at once: words that many entries have are
 // stemmed once in it.
-const batchText = 256 << 10
+const batchText = 1 << 20
 
 func build(entries []Entry) *Index {
 	x := &Index{
@@ -98,6 +100,7 @@ func (b *builder) add(i int32, e *Entry) {
 func (b *builder) read() {
 	text := b.text.String()
 	words := tokens(text)
+	b.records = slices.Grow(b.records, 2*len(words))
 	for len(b.parts) > 0 {
 		entry := b.parts[0].entry
 		for len(b.parts) > 0 && b.parts[0].entry == entry {
@@ -133,7 +136,7 @@ func (b *builder) count(p part, text string, words []index.Token) {
 		t := b.word(w.Term)
 		b.tally(t, p.field)
 		b.lengths[p.entry][p.field]++
-		if last >= 0 {
+		if last >= 0 && p.field != inArgumentText {
 			b.tally(b.pair(last, t), p.field)
 		}
 		last = t
@@ -142,12 +145,20 @@ func (b *builder) count(p part, text string, words []index.Token) {
 		}
 		switch {
 		case p.field == inName:
-			profile.name = append(profile.name, t)
+			b.once(p.entry, &profile.name, 0, t)
 		case p.field == inDescription && w.Start <= firstSentence:
-			profile.brief = append(profile.brief, t)
+			b.once(p.entry, &profile.brief, 1, t)
 		case p.field == inArgument || p.field == inArgumentText:
-			profile.arguments = append(profile.arguments, t)
+			b.once(p.entry, &profile.arguments, 2, t)
 		}
+	}
+}
+
+// once adds a term to a list of an entry's profile unless it is there.
+func (b *builder) once(entry int32, to *[]term, list int, t term) {
+	if b.listed[t][list] != entry+1 {
+		b.listed[t][list] = entry + 1
+		*to = append(*to, t)
 	}
 }
 
@@ -156,10 +167,12 @@ func (b *builder) count(p part, text string, words []index.Token) {
 const briefest = 20
 
 func (b *builder) tally(t term, f field) {
-	if b.counts[t] == ([fieldCount]float32{}) {
+	if b.counts[t] == ([fieldCount]uint8{}) {
 		b.touched = append(b.touched, t)
 	}
-	b.counts[t][f]++
+	if b.counts[t][f] < math.MaxUint8 {
+		b.counts[t][f]++
+	}
 }
 
 // flush turns the counts of an entry into records, with the concepts that its
@@ -167,7 +180,7 @@ func (b *builder) tally(t term, f field) {
 func (b *builder) flush(entry int32) {
 	for _, t := range b.touched[:len(b.touched):len(b.touched)] {
 		for _, c := range b.x.conceptsOf[t] {
-			if b.counts[c] == ([fieldCount]float32{}) {
+			if b.counts[c] == ([fieldCount]uint8{}) {
 				b.touched = append(b.touched, c)
 			}
 			for f := range b.counts[c] {
@@ -175,22 +188,19 @@ func (b *builder) flush(entry int32) {
 			}
 		}
 	}
-	p := &b.x.profiles[entry]
-	p.terms = make([]term, 0, len(b.touched))
 	for _, t := range b.touched {
 		b.records = append(b.records, record{t, entry, b.counts[t]})
-		b.counts[t] = [fieldCount]float32{}
-		p.terms = append(p.terms, t)
+		b.counts[t] = [fieldCount]uint8{}
 	}
 	b.touched = b.touched[:0]
-	slices.Sort(p.terms)
-	p.tidy()
 }
 
 func (b *builder) next() term {
-	b.counts = append(b.counts, [fieldCount]float32{})
+	b.counts = append(b.counts, [fieldCount]uint8{})
 	b.x.conceptsOf = append(b.x.conceptsOf, nil)
 	b.x.judged = append(b.x.judged, 0)
+	b.x.latin = append(b.x.latin, false)
+	b.listed = append(b.listed, [3]int32{})
 	return term(len(b.counts) - 1)
 }
 
@@ -199,7 +209,7 @@ func (b *builder) word(w string) term {
 	if !known {
 		t = b.next()
 		b.x.words[w] = t
-		b.x.judged[t] = judged(w)
+		b.x.judged[t], b.x.latin[t] = judged(w), latin(w)
 		for _, group := range concepts()[w] {
 			c, known := b.x.concepts[group]
 			if !known {

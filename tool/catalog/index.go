@@ -35,10 +35,11 @@ type Index struct {
 	origin   []int32 // of an entry, numbered
 	origins  int
 	profiles []profile
-	// Of a word, and nothing for other terms: the concepts that it belongs to
-	// and what it counts for confidence.
+	// Of a word, and nothing for other terms: the concepts that it belongs to,
+	// what it counts for confidence, and whether its letters are Latin.
 	conceptsOf [][]term
 	judged     []float64
+	latin      []bool
 
 	embedder Embedder
 	vectors  *index.Vectors

@@ -62,10 +62,11 @@ func (x *Index) Search(ctx context.Context, query string, k int) ([]Found, error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	k = max(0, min(k, len(x.entries)))
 	query = plain(head(query, queryBytes))
 	depth := k
 	if x.vectors != nil {
-		depth = max(k, fusedDepth)
+		depth = max(k, min(fusedDepth, len(x.entries)))
 	}
 	best := x.best(query, depth)
 	if x.vectors != nil {
@@ -79,7 +80,7 @@ func (x *Index) Search(ctx context.Context, query string, k int) ([]Found, error
 	found := make([]Found, min(k, len(best)))
 	for i := range found {
 		n := best[i].entry
-		found[i] = Found{x.entries[n], best[i].score, ask.confidence(&x.profiles[n])}
+		found[i] = Found{x.entries[n], best[i].score, ask.confidence(n)}
 	}
 	return found, nil
 }
@@ -113,6 +114,9 @@ var pool = sync.Pool{New: func() any { return new(sums) }}
 
 // best returns the entries with the highest scores by words.
 func (x *Index) best(query string, k int) []scored {
+	if k == 0 {
+		return nil
+	}
 	n := len(x.entries)
 	s := pool.Get().(*sums)
 	defer pool.Put(s)
@@ -128,7 +132,7 @@ func (x *Index) best(query string, k int) []scored {
 	top := make([]scored, 0, k+1)
 	for i, score := range s.whole {
 		one := scored{i, score}
-		if score == 0 || len(top) == k && (k == 0 || !one.before(top[k-1])) {
+		if score == 0 || len(top) == k && !one.before(top[k-1]) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(top, one, func(a, b scored) int {
