@@ -140,7 +140,10 @@ func (s *State) Apply(c Change) {
 			s.Found = append(s.Found, name)
 		}
 	}
-	if len(c.Custom) > 0 && s.Custom == nil {
+	if len(c.Custom) == 0 {
+		return
+	}
+	if s.Custom == nil {
 		s.Custom = make(map[string]json.RawMessage)
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Custom)) {
