@@ -50,8 +50,7 @@ type execution struct {
 	pauseSeen bool // the run's code was told that it is paused
 	resting   bool // the execution is over, only its last batch is not
 	finishing bool
-	finished  context.Context // ends when finishing begins; made when asked for
-	onFinish  context.CancelFunc
+	breakable map[*breakable]struct{} // ends when finishing begins
 	signalN   int64
 	answers   map[string]string // by ask key
 	steering  []Signal
@@ -281,6 +280,9 @@ type steering struct {
 	Upto int64 `json:"upto,omitempty"`
 }
 
+// noSteering is what most calls find; nobody changes it.
+var noSteering = json.RawMessage("{}")
+
 // steer returns the steering that arrived since the last call, as recorded.
 func (e *execution) steer(key string) ([]string, error) {
 	if entry, ok := e.lookup(EntrySteer, key); ok {
@@ -300,9 +302,12 @@ func (e *execution) steer(key string) ([]string, error) {
 	for _, s := range e.steering {
 		now.Texts, now.Upto = append(now.Texts, s.Text), s.N
 	}
-	raw, err := json.Marshal(now)
-	if err != nil {
-		return nil, err
+	raw := noSteering
+	if len(now.Texts) > 0 {
+		var err error
+		if raw, err = json.Marshal(now); err != nil {
+			return nil, err
+		}
 	}
 	e.steering = nil
 	e.append(Entry{Key: key, Kind: EntrySteer, Value: raw})
@@ -351,8 +356,8 @@ func (e *execution) finishLocked() {
 	if errors.Is(e.stop, ErrPaused) && !e.pauseSeen {
 		e.stop = nil
 	}
-	if e.onFinish != nil {
-		e.onFinish()
+	for b := range e.breakable {
+		b.end(ErrFinish)
 	}
 	e.wakeAsk("")
 }

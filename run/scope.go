@@ -112,29 +112,49 @@ func (s *Scope) Charge(c Spent) {
 // cancel.
 func (s *Scope) UntilFinish(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
 	e := s.exec
+	ctx, end := context.WithCancelCause(ctx)
+	b := &breakable{exec: e, end: end}
 	e.mu.Lock()
-	if e.finished == nil {
-		e.finished, e.onFinish = context.WithCancel(context.Background())
-		if e.finishing {
-			e.onFinish()
-		}
+	if e.breakable == nil {
+		e.breakable = make(map[*breakable]struct{})
 	}
-	finished := e.finished
+	e.breakable[b] = struct{}{}
+	finishing := e.finishing
 	left := e.limits.Time - e.worked()
 	e.mu.Unlock()
-	ctx, end := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(finished, func() { end(ErrFinish) })
-	if e.limits.Time <= 0 {
-		return ctx, func() { unhook(); end(nil) }
+	if finishing {
+		end(ErrFinish)
 	}
-	timer := time.AfterFunc(left, func() {
-		e.mu.Lock()
-		e.warnBudget()
-		spent := e.worked()
-		e.mu.Unlock()
-		end(&BudgetError{What: "time", Limit: e.limits.Time.Seconds(), Spent: spent.Seconds()})
-	})
-	return ctx, func() { unhook(); timer.Stop(); end(nil) }
+	if e.limits.Time > 0 {
+		b.timer = time.AfterFunc(left, b.outOfTime)
+	}
+	return ctx, b.cancel
+}
+
+// breakable is work that ends when its run is told to finish.
+type breakable struct {
+	exec  *execution
+	end   context.CancelCauseFunc
+	timer *time.Timer // nil where the run's time has no limit
+}
+
+func (b *breakable) cancel() {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	b.exec.mu.Lock()
+	delete(b.exec.breakable, b)
+	b.exec.mu.Unlock()
+	b.end(nil)
+}
+
+func (b *breakable) outOfTime() {
+	e := b.exec
+	e.mu.Lock()
+	e.warnBudget()
+	spent := e.worked()
+	e.mu.Unlock()
+	b.end(&BudgetError{What: "time", Limit: e.limits.Time.Seconds(), Spent: spent.Seconds()})
 }
 
 // Steer returns what the user said to the run, unasked, since the last call in
