@@ -50,7 +50,9 @@ type execution struct {
 	pauseSeen bool // the run's code was told that it is paused
 	resting   bool // the execution is over, only its last batch is not
 	finishing bool
-	breakable map[*breakable]struct{} // ends when finishing begins
+	finished  context.Context // ctx that also ends when the run is to finish; made when asked for
+	onFinish  context.CancelCauseFunc
+	deadline  *time.Timer // of finished; nil where the run's time has no limit
 	signalN   int64
 	answers   map[string]string // by ask key
 	steering  []Signal
@@ -356,10 +358,44 @@ func (e *execution) finishLocked() {
 	if errors.Is(e.stop, ErrPaused) && !e.pauseSeen {
 		e.stop = nil
 	}
-	for b := range e.breakable {
-		b.end(ErrFinish)
+	if e.onFinish != nil {
+		e.onFinish(ErrFinish)
 	}
 	e.wakeAsk("")
+}
+
+// untilFinish returns the context of all work that can be broken off.
+func (e *execution) untilFinish() context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.finished != nil {
+		return e.finished
+	}
+	e.finished, e.onFinish = context.WithCancelCause(e.ctx)
+	if e.finishing {
+		e.onFinish(ErrFinish)
+	}
+	if e.limits.Time > 0 {
+		e.deadline = time.AfterFunc(e.limits.Time-e.worked(), e.outOfTime)
+	}
+	return e.finished
+}
+
+func (e *execution) outOfTime() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.warnBudget()
+	e.onFinish(&BudgetError{What: "time", Limit: e.limits.Time.Seconds(), Spent: e.worked().Seconds()})
+}
+
+// release lets go of what the execution held.
+func (e *execution) release() {
+	e.mu.Lock()
+	if e.deadline != nil {
+		e.deadline.Stop()
+	}
+	e.mu.Unlock()
+	e.cancel(nil)
 }
 
 // wakeAsk lets the question with this key, or every one, look for its answer.

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"dossier/event"
 )
@@ -111,50 +110,13 @@ func (s *Scope) Charge(c Spent) {
 // for work that can be broken off and still leaves something. The caller calls
 // cancel.
 func (s *Scope) UntilFinish(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
-	e := s.exec
+	finished := s.exec.untilFinish()
+	if ctx == s.exec.ctx {
+		return finished, func() {} // it ends with the run
+	}
 	ctx, end := context.WithCancelCause(ctx)
-	b := &breakable{exec: e, end: end}
-	e.mu.Lock()
-	if e.breakable == nil {
-		e.breakable = make(map[*breakable]struct{})
-	}
-	e.breakable[b] = struct{}{}
-	finishing := e.finishing
-	left := e.limits.Time - e.worked()
-	e.mu.Unlock()
-	if finishing {
-		end(ErrFinish)
-	}
-	if e.limits.Time > 0 {
-		b.timer = time.AfterFunc(left, b.outOfTime)
-	}
-	return ctx, b.cancel
-}
-
-// breakable is work that ends when its run is told to finish.
-type breakable struct {
-	exec  *execution
-	end   context.CancelCauseFunc
-	timer *time.Timer // nil where the run's time has no limit
-}
-
-func (b *breakable) cancel() {
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-	b.exec.mu.Lock()
-	delete(b.exec.breakable, b)
-	b.exec.mu.Unlock()
-	b.end(nil)
-}
-
-func (b *breakable) outOfTime() {
-	e := b.exec
-	e.mu.Lock()
-	e.warnBudget()
-	spent := e.worked()
-	e.mu.Unlock()
-	b.end(&BudgetError{What: "time", Limit: e.limits.Time.Seconds(), Spent: spent.Seconds()})
+	unhook := context.AfterFunc(finished, func() { end(context.Cause(finished)) })
+	return ctx, func() { unhook(); end(nil) }
 }
 
 // Steer returns what the user said to the run, unasked, since the last call in
