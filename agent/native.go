@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"dossier/llm"
@@ -61,7 +62,7 @@ func recordCalls(messages []llm.Message, c Choice, actions []Action) []llm.Messa
 	}
 	said := c.Message
 	said.Role, said.ToolCalls = llm.RoleAssistant, c.Calls
-	messages = append(messages, said)
+	messages = append(slices.Grow(messages, 1+len(c.Calls)), said)
 	for i, call := range c.Calls {
 		result := llm.Message{Role: llm.RoleTool, ToolCallID: call.ID, Name: call.Name, Content: llm.NoResult}
 		if i < len(actions) {

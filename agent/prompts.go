@@ -65,13 +65,44 @@ func (w *Work) open() []llm.Message {
 // fill puts what is known into a prompt. Each placeholder is filled once: what
 // stands in the task is not looked at.
 func (w *Work) fill(text string) string {
-	language := w.Task.Lang.Name()
-	return strings.NewReplacer(
-		"{available_tools}", listed(w.Agent.Tools.All()),
-		"{current_date}", w.Scope.Record().Created.UTC().Format(time.DateTime),
-		"{language}", language,
-		"{task}", w.Task.Text,
-	).Replace(text)
+	var b strings.Builder
+	for {
+		before, rest, _ := strings.Cut(text, "{")
+		name, after, closed := strings.Cut(rest, "}")
+		value, known := "", false
+		if closed {
+			value, known = w.known(name)
+		}
+		switch {
+		case len(before) == len(text) && b.Len() == 0:
+			return text
+		case len(before) == len(text):
+			b.WriteString(text)
+			return b.String()
+		case known:
+			b.WriteString(before)
+			b.WriteString(value)
+			text = after
+		default:
+			b.WriteString(text[:len(before)+1])
+			text = rest
+		}
+	}
+}
+
+// known is what a placeholder stands for.
+func (w *Work) known(placeholder string) (string, bool) {
+	switch placeholder {
+	case "available_tools":
+		return listed(w.Agent.Tools.All()), true
+	case "current_date":
+		return w.Scope.Record().Created.UTC().Format(time.DateTime), true
+	case "language":
+		return w.Task.Lang.Name(), true
+	case "task":
+		return w.Task.Text, true
+	}
+	return "", false
 }
 
 // listed is tools in a numbered list.

@@ -62,6 +62,7 @@ type Work struct {
 	client  llm.Client
 	opening []llm.Message // system prompt and task, once made
 	found   []string      // tools of the catalog for the task
+	tools   []tool.Tool   // of the definition
 	ends    bool          // there is a tool that ends the work
 
 	ids     map[string]bool // of calls
@@ -90,7 +91,8 @@ func newWork(a *Agent, s *run.Scope, t Task) *Work {
 		w.rules[0].Only = append(w.rules[0].Only, string(tool.Answering))
 	}
 	w.rules = append(w.rules, tool.Rule{Counter: "iteration", AtLeast: w.limits.Iterations + grace, Only: w.lastWords()})
-	for _, t := range a.Tools.All() {
+	w.tools = a.Tools.All()
+	for _, t := range w.tools {
 		w.ends = w.ends || t.Spec().Kind == tool.Final
 	}
 	w.decider = a.Decider
@@ -211,7 +213,7 @@ func (w *Work) prepare(ctx context.Context, p *Phases) (in Input, err error) {
 // PrepareTools returns the tools that the rules leave: those of the definition,
 // those that fit the task and those that the agent has found, in this order.
 func (w *Work) PrepareTools(context.Context) ([]tool.Tool, error) {
-	tools := w.Agent.Tools.All()
+	tools := slices.Clip(w.tools)
 	if n := len(w.found) + len(w.State.Found); n > 0 {
 		for _, name := range slices.Concat(w.found, w.State.Found) {
 			t, ok := w.Agent.Finder.Get(name)

@@ -116,13 +116,13 @@ func (g *gate) leave(ctx context.Context, t *ticket, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
-	var e *Error
+	e, told := errors.AsType[*Error](err)
 	switch {
 	case err == nil:
 		g.successes++
 		g.succeeded(now, t)
 		g.breaker.answered()
-	case ctx.Err() != nil || !errors.As(err, &e):
+	case ctx.Err() != nil || !told:
 		g.breaker.aborted(t.probe)
 	case e.Kind == ErrRateLimited:
 		g.limited++

@@ -126,8 +126,8 @@ func (m windowed) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*
 		}
 	}
 	resp, err := m.m.Stream(ctx, fitted, sink)
-	var e *Error
-	if !errors.As(err, &e) || e.Kind != ErrTooLong {
+	e, refused := errors.AsType[*Error](err)
+	if !refused || e.Kind != ErrTooLong {
 		return resp, err
 	}
 	count := CountRequest(fitted)

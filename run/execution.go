@@ -50,8 +50,9 @@ type execution struct {
 	pauseSeen bool // the run's code was told that it is paused
 	resting   bool // the execution is over, only its last batch is not
 	finishing bool
-	finished  context.Context // ends when finishing begins; made when asked for
-	onFinish  context.CancelFunc
+	finished  context.Context // ctx that also ends when the run is to finish; made when asked for
+	onFinish  context.CancelCauseFunc
+	deadline  *time.Timer // of finished; nil where the run's time has no limit
 	signalN   int64
 	answers   map[string]string // by ask key
 	steering  []Signal
@@ -281,6 +282,9 @@ type steering struct {
 	Upto int64 `json:"upto,omitempty"`
 }
 
+// noSteering is what most calls find; nobody changes it.
+var noSteering = json.RawMessage("{}")
+
 // steer returns the steering that arrived since the last call, as recorded.
 func (e *execution) steer(key string) ([]string, error) {
 	if entry, ok := e.lookup(EntrySteer, key); ok {
@@ -300,9 +304,12 @@ func (e *execution) steer(key string) ([]string, error) {
 	for _, s := range e.steering {
 		now.Texts, now.Upto = append(now.Texts, s.Text), s.N
 	}
-	raw, err := json.Marshal(now)
-	if err != nil {
-		return nil, err
+	raw := noSteering
+	if len(now.Texts) > 0 {
+		var err error
+		if raw, err = json.Marshal(now); err != nil {
+			return nil, err
+		}
 	}
 	e.steering = nil
 	e.append(Entry{Key: key, Kind: EntrySteer, Value: raw})
@@ -352,9 +359,43 @@ func (e *execution) finishLocked() {
 		e.stop = nil
 	}
 	if e.onFinish != nil {
-		e.onFinish()
+		e.onFinish(ErrFinish)
 	}
 	e.wakeAsk("")
+}
+
+// untilFinish returns the context of all work that can be broken off.
+func (e *execution) untilFinish() context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.finished != nil {
+		return e.finished
+	}
+	e.finished, e.onFinish = context.WithCancelCause(e.ctx)
+	if e.finishing {
+		e.onFinish(ErrFinish)
+	}
+	if e.limits.Time > 0 {
+		e.deadline = time.AfterFunc(e.limits.Time-e.worked(), e.outOfTime)
+	}
+	return e.finished
+}
+
+func (e *execution) outOfTime() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.warnBudget()
+	e.onFinish(&BudgetError{What: "time", Limit: e.limits.Time.Seconds(), Spent: e.worked().Seconds()})
+}
+
+// release lets go of what the execution held.
+func (e *execution) release() {
+	e.mu.Lock()
+	if e.deadline != nil {
+		e.deadline.Stop()
+	}
+	e.mu.Unlock()
+	e.cancel(nil)
 }
 
 // wakeAsk lets the question with this key, or every one, look for its answer.

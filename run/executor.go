@@ -100,7 +100,7 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 	if err != nil {
 		return "", false, err
 	}
-	defer e.cancel(nil)
+	defer e.release()
 	defer x.forget(e)
 	stopWatch := context.AfterFunc(ctx, func() { e.halt(ErrShutdown, true) })
 	defer stopWatch()

@@ -23,7 +23,7 @@ func Replay(ctx context.Context, h *History, log []PlacedEvent, fn Func, limits 
 		return nil, fmt.Errorf("replay: the run is %s, and only a run that is over can be replayed", h.Record.Status)
 	}
 	e := newExecution(ctx, h, limits)
-	defer e.cancel(nil)
+	defer e.release()
 	e.outlet.publish = func(event.Event) {}
 	e.replay = &replay{log: make(map[string]event.Event, len(log)), made: make(map[string]event.Data)}
 	for _, p := range log {

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"dossier/event"
 )
@@ -111,30 +110,13 @@ func (s *Scope) Charge(c Spent) {
 // for work that can be broken off and still leaves something. The caller calls
 // cancel.
 func (s *Scope) UntilFinish(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
-	e := s.exec
-	e.mu.Lock()
-	if e.finished == nil {
-		e.finished, e.onFinish = context.WithCancel(context.Background())
-		if e.finishing {
-			e.onFinish()
-		}
+	finished := s.exec.untilFinish()
+	if ctx == s.exec.ctx {
+		return finished, func() {} // it ends with the run
 	}
-	finished := e.finished
-	left := e.limits.Time - e.worked()
-	e.mu.Unlock()
 	ctx, end := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(finished, func() { end(ErrFinish) })
-	if e.limits.Time <= 0 {
-		return ctx, func() { unhook(); end(nil) }
-	}
-	timer := time.AfterFunc(left, func() {
-		e.mu.Lock()
-		e.warnBudget()
-		spent := e.worked()
-		e.mu.Unlock()
-		end(&BudgetError{What: "time", Limit: e.limits.Time.Seconds(), Spent: spent.Seconds()})
-	})
-	return ctx, func() { unhook(); timer.Stop(); end(nil) }
+	unhook := context.AfterFunc(finished, func() { end(context.Cause(finished)) })
+	return ctx, func() { unhook(); end(nil) }
 }
 
 // Steer returns what the user said to the run, unasked, since the last call in

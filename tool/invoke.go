@@ -63,14 +63,17 @@ func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 	}
 	work, cancel := context.WithTimeoutCause(ctx, timeout, errTooSlow)
 	defer cancel()
-	done := make(chan answer, 1)
+	done := make(chan answer)
 	go func() {
 		var a answer
 		defer func() {
 			if p := recover(); p != nil {
 				a.err = &run.PanicError{Value: p, Stack: debug.Stack()}
 			}
-			done <- a
+			select {
+			case done <- a:
+			case <-work.Done(): // nobody waits any more
+			}
 		}()
 		a.result, a.err = t.Call(work, c)
 	}()
@@ -78,12 +81,7 @@ func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 	case a := <-done:
 		return settle(ctx, spec, a, timeout, g)
 	case <-work.Done():
-		select {
-		case a := <-done: // it came just now
-			return settle(ctx, spec, a, timeout, g)
-		default:
-			return settle(ctx, spec, answer{err: context.Cause(work)}, timeout, g)
-		}
+		return settle(ctx, spec, answer{err: context.Cause(work)}, timeout, g)
 	}
 }
 

@@ -113,8 +113,8 @@ type Change struct {
 	Custom map[string]json.RawMessage `json:"custom,omitempty"`
 }
 
-// IsZero is for encoding/json.
-func (c Change) IsZero() bool {
+// IsZero is for encoding/json, which copies what it does not ask by pointer.
+func (c *Change) IsZero() bool {
 	return c.Searches == 0 && c.Sources == nil && c.Plan == nil && c.Notes == nil && c.Report == nil &&
 		c.Answer == nil && c.Ask == nil && c.Found == nil && c.Custom == nil
 }
@@ -140,7 +140,10 @@ func (s *State) Apply(c Change) {
 			s.Found = append(s.Found, name)
 		}
 	}
-	if len(c.Custom) > 0 && s.Custom == nil {
+	if len(c.Custom) == 0 {
+		return
+	}
+	if s.Custom == nil {
 		s.Custom = make(map[string]json.RawMessage)
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Custom)) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dossier/bench/internal/lab"
@@ -136,7 +137,7 @@ func (c *contest) measure(ctx context.Context, reps int) ([]*figure, error) {
 		fmt.Printf("turn %d of %d\n", turn+1, reps)
 		for _, t := range all {
 			for _, s := range c.sides {
-				v, err := c.Result(ctx, t.core, s.program, append(t.args[:len(t.args):len(t.args)], s.args...)...)
+				v, err := c.Result(ctx, t.core, s.program, slices.Concat(t.args, s.args)...)
 				if err != nil {
 					return nil, err
 				}

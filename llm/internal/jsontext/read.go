@@ -313,7 +313,8 @@ func Text(raw []byte) string {
 	if Plain(in) {
 		return string(in)
 	}
-	return string(AppendUnquoted(nil, in))
+	var short [256]byte // most are
+	return string(AppendUnquoted(short[:0], in))
 }
 
 // Plain says whether what stands between a string's quotes is its text as it
