@@ -64,14 +64,16 @@ func (w *Work) open() []llm.Message {
 
 // fill puts what is known into a prompt. Each placeholder is filled once: what
 // stands in the task is not looked at.
-func (w *Work) fill(text string) string {
+func (w *Work) fill(text string) string { return fill(text, w.known) }
+
+func fill(text string, meaning func(placeholder string) (string, bool)) string {
 	var b strings.Builder
 	for {
 		before, rest, _ := strings.Cut(text, "{")
 		name, after, closed := strings.Cut(rest, "}")
 		value, known := "", false
 		if closed {
-			value, known = w.known(name)
+			value, known = meaning(name)
 		}
 		switch {
 		case len(before) == len(text) && b.Len() == 0:
