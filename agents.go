@@ -144,7 +144,8 @@ func (e *Engine) TemplateStats(ctx context.Context, name string) ([]fleet.Versio
 
 // Instances lists long-lived agents by name, a page at a time.
 func (e *Engine) Instances(ctx context.Context, f fleet.Filter) ([]fleet.Instance, error) {
-	return e.agency.fleet.List(ctx, f)
+	list, err := e.agency.fleet.List(ctx, f)
+	return list, fleetError(err)
 }
 
 // Instance says what an instance is doing. It is found by its id or its name.
@@ -226,38 +227,39 @@ func (e *Engine) MCPStatus(ctx context.Context) ([]mcptool.Status, error) {
 // Tools lists the built-in tools, those of the MCP servers, which are asked now,
 // and the agents that can be called as tools.
 func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
-	all, trouble, err := e.agency.everyTool(ctx)
+	all, trouble := e.agency.everyTool(ctx)
 	list := ToolList{Tools: make([]ToolEntry, 0, len(all)), Trouble: trouble}
 	for _, t := range all {
 		list.Tools = append(list.Tools, entryOf(t))
 	}
-	return list, err
+	return list, nil
 }
 
 // everyTool is all that an agent could call.
-func (a *agency) everyTool(ctx context.Context) ([]tool.Tool, []mcptool.Trouble, error) {
+func (a *agency) everyTool(ctx context.Context) ([]tool.Tool, []mcptool.Trouble) {
 	var all []tool.Tool
 	for _, name := range a.kit.Names() {
 		t, err := a.make(agent.ToolRef{Name: name}, agent.Definition{})
 		if err != nil {
-			return nil, nil, err
+			continue // the operator has not set it up
 		}
 		all = append(all, t)
 	}
 	theirs, trouble := a.servers.All(ctx)
 	all = append(all, theirs...)
-	return mcptool.Distinct(all), trouble, nil
+	return mcptool.Distinct(all), trouble
 }
 
 // tool finds a tool by its name.
 func (a *agency) tool(ctx context.Context, name string) (tool.Tool, error) {
-	if t, err := a.make(agent.ToolRef{Name: name}, agent.Definition{}); err == nil {
+	t, err := a.make(agent.ToolRef{Name: name}, agent.Definition{})
+	if err == nil {
 		return t, nil
 	}
-	all, trouble, err := a.everyTool(ctx)
-	if err != nil {
-		return nil, err
+	if slices.ContainsFunc(a.kit.Names(), func(known string) bool { return tool.PlainName(known) == tool.PlainName(name) }) {
+		return nil, &UsageError{Message: err.Error()}
 	}
+	all, trouble := a.everyTool(ctx)
 	for _, t := range all {
 		if tool.PlainName(t.Spec().Name) == tool.PlainName(name) {
 			return t, nil
