@@ -162,14 +162,14 @@ func stateLine(t fleet.Template, v fleet.Version, shown bool) string {
 	if v.State == fleet.Published && v.N != t.Published {
 		state = "was published"
 	}
-	line := fmt.Sprintf("%s version %d, %s, %s", mark, v.N, state, day(v.Created))
+	line := fmt.Sprintf("version %d, %s, %s", v.N, state, day(v.Created))
 	if v.Author != "" {
 		line += ", " + v.Author
 	}
 	if v.Note != "" {
 		line += ": " + v.Note
 	}
-	return term.Line(line)
+	return mark + " " + term.Line(line)
 }
 
 type templatesSave struct {
@@ -395,7 +395,7 @@ func percent(share *float64) string {
 }
 
 type templatesRm struct {
-	Names []string `arg:"" help:"Templates."`
+	Names []string `arg:"" name:"name" help:"Templates."`
 }
 
 func (templatesRm) Help() string {
