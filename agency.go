@@ -463,8 +463,11 @@ func modelKey(m config.Model) string {
 func fleetError(err error) error {
 	var full *fleet.QueueFullError
 	var state *fleet.StateError
+	var session *fleet.SessionError
+	var refused *fleet.RequestError
 	hint := ""
 	switch {
+	case errors.As(err, &session), errors.As(err, &refused): // they say what to do
 	case errors.As(err, &full):
 		hint = "wait until some of its runs are over, or register it with a longer queue"
 	case errors.As(err, &state):
@@ -474,9 +477,8 @@ func fleetError(err error) error {
 	case errors.Is(err, fleet.ErrNoTemplate), errors.Is(err, fleet.ErrNoVersion):
 		hint = "`dossier templates list` shows what there is"
 	case errors.Is(err, fleet.ErrExists):
-		hint = "choose another name"
-	case errors.Is(err, fleet.ErrInUse):
-		hint = "remove what uses it first"
+		hint = "`dossier instances list` shows the names that are taken"
+	case errors.Is(err, fleet.ErrInUse): // it says by what
 	default:
 		return err
 	}

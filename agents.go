@@ -149,7 +149,8 @@ func (e *Engine) TemplateStats(ctx context.Context, name string) ([]fleet.Versio
 
 // Instances lists long-lived agents by name, a page at a time.
 func (e *Engine) Instances(ctx context.Context, f fleet.Filter) ([]fleet.Instance, error) {
-	return e.agency.fleet.List(ctx, f)
+	list, err := e.agency.fleet.List(ctx, f)
+	return list, fleetError(err)
 }
 
 // Instance says what an instance is doing. It is found by its id or its name.
@@ -337,6 +338,10 @@ func (a *agency) tool(ctx context.Context, name string) (tool.Tool, error) {
 	}
 	if t, ok := a.shelf.Get(name); ok {
 		return t, nil
+	}
+	if slices.ContainsFunc(a.kit.Names(), func(known string) bool { return tool.PlainName(known) == tool.PlainName(name) }) {
+		_, err := a.make(agent.ToolRef{Name: name}, agent.Definition{})
+		return nil, &UsageError{Message: fmt.Sprint(err)} // the operator has not set it up
 	}
 	hint := "`dossier tools list` shows what there is"
 	for _, t := range trouble {

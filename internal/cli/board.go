@@ -125,7 +125,7 @@ func home(lines []string, width int) string {
 func (p *panel) observe(ev event.Event) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	own := p.facts.observe(ev.Data)
+	own := p.facts.observe(ev)
 	if own && !p.off {
 		p.draw()
 	}

@@ -263,13 +263,13 @@ func TestFactsOfEngines(t *testing.T) {
 		event.SearchResults{Query: "q", Engines: []event.EngineReply{{Engine: "a", Error: "too slow: no answer in 15s"}, {Engine: "b"}}},
 		event.SearchResults{Query: "q", Engines: []event.EngineReply{{Engine: "c", Error: "brand new"}, {Engine: "b", Cached: true}}, Dropped: []event.DroppedResult{{Reason: "unheard-of"}}},
 	} {
-		f.observe(d)
+		f.observe(event.Event{Data: d})
 	}
 	got := strings.Join(f.lines(80), "\n")
 	if want := "  ✗ a: too slow · ✗ c: brand new · ✓ b (cached)\n  dropped 1: 1 unheard-of"; !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	f.observe(event.SearchResults{Query: "q", Engines: []event.EngineReply{{Engine: "a", Found: 3}}})
+	f.observe(event.Event{Data: event.SearchResults{Query: "q", Engines: []event.EngineReply{{Engine: "a", Found: 3}}}})
 	if got := f.health()[1]; got != "✓ a" {
 		t.Error(got)
 	}
@@ -293,7 +293,7 @@ func TestFactsForgetWhatIsDone(t *testing.T) {
 		event.Progress{What: "reading", Total: 9, Note: "a.md"}, event.PlanUpdated{Steps: []event.PlanStep{{Title: "why"}}},
 		event.SourceFound{Number: 1},
 	} {
-		f.observe(d)
+		f.observe(event.Event{Data: d})
 	}
 	if got := strings.Join(f.lines(60), "\n"); got != "  ○ why\n  1 source" {
 		t.Errorf("%q", got)

@@ -67,6 +67,11 @@ type grammar struct {
 	Research   researchCmd   `cmd:"" group:"work" help:"Answer a question from documents or the web, with quotes that can be checked."`
 	Ask        askCmd        `cmd:"" group:"work" help:"Ask a question and get an answer."`
 	Chat       chatCmd       `cmd:"" group:"work" help:"Talk in a conversation that is kept."`
+	Agents     agentsCmd     `cmd:"" group:"agents" help:"Agents that choose their tools themselves: list, show, run."`
+	Templates  templatesCmd  `cmd:"" group:"agents" help:"Agents of your own, in versions: save, publish, compare, roll back."`
+	Instances  instancesCmd  `cmd:"" group:"agents" help:"Long-lived agents made from templates."`
+	Tools      toolsCmd      `cmd:"" group:"agents" help:"What agents can call: list, find, try."`
+	MCP        mcpCmd        `cmd:"" name:"mcp" group:"agents" help:"Servers that bring more tools."`
 	Runs       runsCmd       `cmd:"" group:"runs" help:"See and steer what is being worked on and what was."`
 	KB         kbCmd         `cmd:"" name:"kb" group:"docs" help:"Collections of your documents: add, list, search, use, remove."`
 	Doctor     doctorCmd     `cmd:"" group:"setup" help:"Check that everything works, and say what to do where it doesn't."`

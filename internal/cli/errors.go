@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"dossier/internal/config"
 	"dossier/internal/server"
 	"dossier/internal/term"
 	"dossier/prompt"
@@ -73,18 +72,8 @@ func exitWith(code int) error {
 
 // explain finds the exit code, sentence and hint for an error.
 func explain(err error) *failure {
-	var (
-		f        *failure
-		settings config.Errors
-		setting  *config.Error
-	)
-	switch {
-	case errors.As(err, &f):
+	if f, ok := errors.AsType[*failure](err); ok {
 		return f
-	case errors.As(err, &settings):
-		return &failure{code: exitUsage, message: settings.Error(), hint: "`dossier config explain KEY` describes a setting"}
-	case errors.As(err, &setting):
-		return &failure{code: exitUsage, message: setting.Error(), hint: "`dossier config` lists the settings"}
 	}
 	p := server.Describe(err)
 	out := &failure{code: exitFailure, message: p.Message, hint: p.Hint}

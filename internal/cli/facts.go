@@ -30,6 +30,8 @@ type facts struct {
 	works    []event.Progress
 	coverage []event.Coverage // by what it is of
 	notes    int
+	calls    map[string]bool // of tools, each by its id
+	badCalls int
 	tokens   int
 	cost     float64
 	budget   int // percent of the limit that is nearest
@@ -37,8 +39,8 @@ type facts struct {
 
 // observe takes an event in. It reports whether the board shows the event by
 // itself, so that it needs no line of its own.
-func (f *facts) observe(d event.Data) bool {
-	switch d := d.(type) {
+func (f *facts) observe(ev event.Event) bool {
+	switch d := ev.Data.(type) {
 	case event.PlanUpdated:
 		f.plan, f.works = d.Steps, nil // what came before the plan is done
 	case event.SearchStarted:
@@ -60,6 +62,9 @@ func (f *facts) observe(d event.Data) bool {
 		f.cover(d)
 	case event.NoteAdded:
 		f.notes++
+	case event.AgentAction:
+		f.call(ev.Agent, d)
+		return false
 	case event.Usage:
 		f.tokens += d.Input + d.Output
 		f.cost += d.Cost
@@ -104,6 +109,29 @@ func (f *facts) progress(p event.Progress) {
 	if p.Total == 0 || p.Done < p.Total {
 		f.works = append(f.works, p)
 	}
+}
+
+// call counts tool calls. Each has two events, the second with what came of it.
+func (f *facts) call(agent string, a event.AgentAction) {
+	if f.calls == nil {
+		f.calls = make(map[string]bool)
+	}
+	f.calls[agent+"\x00"+a.CallID] = true
+	if a.Failed {
+		f.badCalls++
+	}
+}
+
+// called says how many tool calls there were, and how many of them failed.
+func (f *facts) called() []string {
+	if len(f.calls) == 0 {
+		return nil
+	}
+	out := []string{lang.Text(f.lang, "calls.count", "n", len(f.calls))}
+	if f.badCalls > 0 {
+		out[0] += " (" + lang.Text(f.lang, "board.unread", "n", f.badCalls) + ")"
+	}
+	return out
 }
 
 func (f *facts) cover(c event.Coverage) {
@@ -297,6 +325,7 @@ func (f *facts) totals() []string {
 	if f.notes > 0 {
 		out = append(out, lang.Text(f.lang, "notes.count", "n", f.notes))
 	}
+	out = append(out, f.called()...)
 	if f.tokens > 0 {
 		out = append(out, lang.Text(f.lang, "tokens.count", "n", f.tokens))
 	}
@@ -324,7 +353,7 @@ func (f *facts) summary() string {
 	if all > 0 {
 		out = append(out, lang.Text(f.lang, "board.dropped-count", "n", all))
 	}
-	return strings.Join(append(out, f.covered()...), " · ")
+	return strings.Join(slices.Concat(out, f.covered(), f.called()), " · ")
 }
 
 // bar is a piece of work with how far it is, in at most width columns.

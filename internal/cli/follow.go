@@ -35,6 +35,7 @@ type follower struct {
 	last    int64
 	spent   bool // a budget was hit
 	message event.Message
+	outcome string // of the agent that was last at work
 
 	mu     sync.Mutex         // guards link's content and what follows
 	asking context.CancelFunc // ends the question that the user is asked now
@@ -56,6 +57,12 @@ func (a *app) newView(out io.Writer, code lang.Code, echo bool) view {
 // follow shows a run until it is over or waits, and returns how the command
 // ends. With a file the answer is written there.
 func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Code, file string) error {
+	_, err := a.followTo(ctx, l, rec, code, file)
+	return err
+}
+
+// followTo is follow that also returns what was seen.
+func (a *app) followTo(ctx context.Context, l *link, rec run.Record, code lang.Code, file string) (*follower, error) {
 	var answer bytes.Buffer
 	out := a.proc.Stdout
 	if file != "" {
@@ -68,11 +75,11 @@ func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Cod
 			answer.WriteString(strings.TrimRight(f.message.Text, "\n") + "\n" + afterAnswer(f.message, code))
 		}
 		if werr := writeFile(file, answer.Bytes()); werr != nil {
-			return &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
+			return f, &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
 		}
 		a.notef("written to %s", file)
 	}
-	return err
+	return f, err
 }
 
 // writeFile replaces a file at once.
@@ -211,6 +218,8 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 			if d.Role == "assistant" {
 				f.message = d
 			}
+		case event.AgentFinished:
+			f.outcome = d.Outcome
 		case event.RunStatus:
 			if f.watching {
 				continue

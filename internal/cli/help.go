@@ -14,6 +14,7 @@ const description = "Dossier answers questions from your documents, the web and 
 var groups = []struct{ key, title string }{
 	{"work", "Ask"},
 	{"docs", "Documents"},
+	{"agents", "Agents"},
 	{"runs", "Runs"},
 	{"setup", "Set up"},
 }

@@ -13,6 +13,10 @@ func TestHelp(t *testing.T) {
 		"", "research", "ask", "chat", "kb", "kb add", "kb list", "kb search", "kb use", "kb rm", "doctor", "runs report", "runs", "runs list", "runs show", "runs watch", "runs answer", "runs pause", "runs resume", "runs cancel",
 		"runs finish", "runs steer", "runs fork", "runs replay", "runs export", "runs rm", "models", "models show", "models list",
 		"models test", "config", "config show", "config explain", "config init", "config path", "completion", "version",
+		"agents", "agents list", "agents show", "agents run", "templates", "templates list", "templates show", "templates save", "templates diff", "templates publish",
+		"templates rollback", "templates deprecate", "templates stats", "templates rm", "instances", "instances list", "instances show", "instances add", "instances run",
+		"instances start", "instances drain", "instances stop", "instances upgrade", "instances rm", "tools", "tools list", "tools show", "tools search", "tools test",
+		"mcp", "mcp list", "mcp test",
 	} {
 		d := newDesk(t)
 		if code := d.run(t, append(strings.Fields(command), "--help")...); code != 0 || d.err.String() != "" {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"dossier/internal/cli"
@@ -31,7 +32,7 @@ const secret = "sk-test-4f1e9b7c2a8d6e3f5a0b"
 // TestMain makes the test binary the program itself for the scripts.
 func TestMain(m *testing.M) {
 	reader.WorkerMain()
-	testscript.Main(m, map[string]func(){"dossier": func() {
+	testscript.Main(m, map[string]func(){"mcp-weather": serveWeather, "dossier": func() {
 		interrupts := make(chan os.Signal, 4)
 		signal.Notify(interrupts, os.Interrupt)
 		os.Exit(cli.Main(cli.Process{
@@ -114,10 +115,36 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// model connects the scripted model.
-func model(ts *testscript.TestScript, _ bool, _ []string) {
-	ts.Setenv("OPENAI_BASE_URL", ts.Getenv("LLM"))
+// model connects the scripted model: model [FILE] has it follow the file.
+func model(ts *testscript.TestScript, _ bool, args []string) {
+	at := ts.Getenv("LLM")
+	if len(args) > 0 {
+		script, err := llmtest.Load(ts.MkAbs(args[0]))
+		ts.Check(err)
+		srv := llmtest.New(script)
+		h := httptest.NewServer(srv)
+		ts.Defer(h.Close)
+		ts.Defer(srv.Close)
+		at = h.URL + "/v1"
+	}
+	ts.Setenv("OPENAI_BASE_URL", at)
 	ts.Setenv("OPENAI_API_KEY", secret)
+}
+
+// serveWeather is an MCP server on standard input and output.
+func serveWeather() {
+	type place struct {
+		City string `json:"city" jsonschema:"name of the city"`
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "forecast", Description: "Says what the weather will be.\x1b[31m", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+		func(_ context.Context, _ *mcp.CallToolRequest, in place) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "It will rain in " + in.City + "."}}}, nil, nil
+		})
+	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // web starts the web of the tests and makes it the only one: web [FAULT] has its

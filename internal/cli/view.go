@@ -65,7 +65,7 @@ type textView struct {
 	live  bool // out is a terminal: show the answer while it is written
 	board board
 	lang  lang.Code
-	// verbose shows the model's reasoning and what it cost.
+	// verbose shows a model's reasoning and what it cost, and shortens nothing.
 	verbose bool
 	// dir is where the command was given: paths are shown from there.
 	dir string
@@ -79,6 +79,7 @@ type textView struct {
 	cost     float64
 	told     map[string]int64 // tenths of work in progress that had a line
 	planned  []string         // steps of the plan that had a line
+	called   map[string]bool  // tool calls that had a line, and whose result is to come
 }
 
 func (v *textView) pause() { v.board.hide() }
@@ -207,15 +208,13 @@ func (v *textView) line(ev event.Event) string {
 	case event.PlanUpdated:
 		text = v.plan(d)
 	case event.AgentStarted:
-		text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", d.Task)
+		text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", v.brief(d.Task))
 	case event.AgentFinished:
-		text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", d.Outcome)
+		text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", inWords(v.lang, "outcome", d.Outcome))
 	case event.AgentAction:
-		text = lang.Text(v.lang, "line.calls", "tool", d.Tool)
+		text = v.action(ev.Agent, d)
 	case event.AgentReasoning:
-		if v.verbose {
-			text = lang.Text(v.lang, "line.thinks", "text", d.Text)
-		}
+		text = lang.Text(v.lang, "line.thinks", "text", v.brief(d.Text))
 	case event.SupervisorDecision:
 		text = lang.Text(v.lang, "line.decides", "text", d.Decision)
 	case event.SearchStarted:

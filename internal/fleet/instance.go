@@ -130,7 +130,7 @@ func (f *Fleet) prepare(ctx context.Context, i Instance, checked map[ref]error) 
 		}
 	}
 	if i.Slots < 0 {
-		return i, fmt.Errorf("instance %q: %d slots: give it at least one", i.Name, i.Slots)
+		return i, refuse("instance %q: %d slots: give it at least one", i.Name, i.Slots)
 	}
 	r := ref{i.Template, i.Version}
 	err, known := checked[r]
@@ -151,14 +151,14 @@ func (f *Fleet) usable(ctx context.Context, r ref) error {
 		return err
 	}
 	if t.Deprecated {
-		return fmt.Errorf("template %q is deprecated: publish a version of it, or use another template", r.template)
+		return refuse("template %q is deprecated: publish a version of it, or use another template", r.template)
 	}
 	_, v, err := f.Definition(ctx, r.template, r.version)
 	if err != nil {
 		return err
 	}
 	if r.version != 0 && v.State == Deprecated {
-		return fmt.Errorf("template %q: version %d is deprecated: use another version, or publish it again", r.template, v.N)
+		return refuse("template %q: version %d is deprecated: use another version, or publish it again", r.template, v.N)
 	}
 	return nil
 }
@@ -310,7 +310,7 @@ func (f *Fleet) atWork(ctx context.Context, q Filter) ([]Instance, error) {
 			ids = append(ids, id.(string))
 		}
 	default:
-		return nil, fmt.Errorf("there is no state %q: use %s, %s, %s, %s or %s", q.State, Starting, Ready, Busy, Draining, Stopped)
+		return nil, refuse("there is no state %q: use %s, %s, %s, %s or %s", q.State, Starting, Ready, Busy, Draining, Stopped)
 	}
 	var list []Instance
 	for _, id := range ids {

@@ -14,7 +14,7 @@ func checkName(what, name string) error {
 		ok = ok && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-')
 	}
 	if !ok {
-		return fmt.Errorf("%q cannot be the name of a %s: use 1 to %d letters from a to z, digits, _ and -", name, what, maxName)
+		return refuse("%q cannot be the name of a %s: use 1 to %d letters from a to z, digits, _ and -", name, what, maxName)
 	}
 	return nil
 }

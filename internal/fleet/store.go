@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -87,3 +88,11 @@ var (
 	ErrExists     = errors.New("the name is taken")
 	ErrInUse      = errors.New("it is in use")
 )
+
+// RequestError says that what was asked for can't be, as it was written or as
+// things stand. Its text tells what to do instead.
+type RequestError struct{ text string }
+
+func (e *RequestError) Error() string { return e.text }
+
+func refuse(format string, args ...any) error { return &RequestError{fmt.Sprintf(format, args...)} }

@@ -95,11 +95,11 @@ func (f *Fleet) version(name string, t Text) Version {
 func (f *Fleet) checkText(name string, t Text) error {
 	switch {
 	case strings.TrimSpace(t.Document) == "":
-		return fmt.Errorf("template %q: the document is empty: write the agent's definition into it", name)
+		return refuse("template %q: the document is empty: write the agent's definition into it", name)
 	case len(t.Document) > maxDocument:
-		return fmt.Errorf("template %q: the document has %d bytes, and %d is the most: keep large texts in files", name, len(t.Document), maxDocument)
+		return refuse("template %q: the document has %d bytes, and %d is the most: keep large texts in files", name, len(t.Document), maxDocument)
 	case !utf8.ValidString(t.Document):
-		return fmt.Errorf("template %q: the document is not UTF-8 text: save it as UTF-8", name)
+		return refuse("template %q: the document is not UTF-8 text: save it as UTF-8", name)
 	}
 	if _, err := f.check(name, []byte(t.Document)); err != nil {
 		return fmt.Errorf("template %q: %w", name, err)
@@ -166,7 +166,7 @@ func (f *Fleet) Diff(ctx context.Context, name string, a, b int) (string, error)
 // document is checked again.
 func (f *Fleet) Publish(ctx context.Context, name string, n int) error {
 	if n < 1 {
-		return fmt.Errorf("publish template %q: say which version: they are counted from 1", name)
+		return refuse("publish template %q: say which version: they are counted from 1", name)
 	}
 	if _, _, err := f.Definition(ctx, name, n); err != nil {
 		return fmt.Errorf("publish: %w", err)
@@ -190,14 +190,14 @@ func (f *Fleet) RollBack(ctx context.Context, name string, n int) (int, error) {
 			}
 		}
 		if n == 0 {
-			return 0, fmt.Errorf("roll back template %q: no other version was published before", name)
+			return 0, refuse("roll back template %q: no other version was published before", name)
 		}
 	}
 	switch {
 	case n == t.Published:
-		return 0, fmt.Errorf("roll back template %q: version %d is the published one already", name, n)
+		return 0, refuse("roll back template %q: version %d is the published one already", name, n)
 	case !slices.ContainsFunc(t.Publications, func(p Publication) bool { return p.Version == n }):
-		return 0, fmt.Errorf("roll back template %q: version %d was never published: publish it instead", name, n)
+		return 0, refuse("roll back template %q: version %d was never published: publish it instead", name, n)
 	}
 	return n, f.Publish(ctx, name, n)
 }
@@ -211,7 +211,7 @@ func (f *Fleet) Deprecate(ctx context.Context, name string, n int) error {
 			return err
 		}
 		if n == t.Published && !t.Deprecated {
-			return fmt.Errorf("deprecate template %q: version %d is the published one: publish another first, or deprecate the template as a whole", name, n)
+			return refuse("deprecate template %q: version %d is the published one: publish another first, or deprecate the template as a whole", name, n)
 		}
 	}
 	return f.explain(ctx, name, f.store.DeprecateVersion(ctx, name, n, f.now().UTC()))

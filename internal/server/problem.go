@@ -3,14 +3,18 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"dossier"
+	"dossier/internal/config"
+	"dossier/internal/fleet"
 	"dossier/internal/store"
 	"dossier/kb"
 	"dossier/llm"
 	"dossier/run"
 	"dossier/sources"
+	"dossier/tool"
 )
 
 // Problem is an error as every client sees it: a code for programs, a sentence
@@ -54,6 +58,11 @@ var known = []struct {
 	{store.ErrReadOnly, "read_only", http.StatusInternalServerError, "make the data directory writable or choose another one with --data DIR"},
 	{dossier.ErrNoReport, "no_report", http.StatusNotFound, "`dossier runs show ID` tells how far it is; only runs that search have a report"},
 	{kb.ErrNoCollection, "no_collection", http.StatusNotFound, "`dossier kb list` shows the collections; `dossier kb add DIR` makes one"},
+	{fleet.ErrNoTemplate, "no_template", http.StatusNotFound, "`dossier templates list` shows what there is"},
+	{fleet.ErrNoVersion, "no_version", http.StatusNotFound, "`dossier templates list` shows what there is"},
+	{fleet.ErrNoInstance, "no_instance", http.StatusNotFound, "`dossier instances list` shows what there is"},
+	{fleet.ErrExists, "name_taken", http.StatusConflict, "`dossier instances list` shows the names that are taken"},
+	{fleet.ErrInUse, "in_use", http.StatusConflict, ""},
 	{run.ErrLeased, "leased", http.StatusConflict, "wait for it, or stop it with `dossier runs cancel ID`"},
 	{run.ErrFenced, "fenced", http.StatusConflict, ""},
 	{run.ErrEnded, "ended", http.StatusConflict, "`dossier runs fork ID --at STEP` does a part of it anew"},
@@ -68,7 +77,8 @@ var known = []struct {
 
 // statusOf are the HTTP statuses of problems that are not in the table above.
 var statusOf = map[string]int{
-	"usage": http.StatusBadRequest, "no_route": http.StatusNotFound, "forbidden": http.StatusForbidden,
+	"usage": http.StatusBadRequest, "config": http.StatusBadRequest, "queue_full": http.StatusTooManyRequests,
+	"instance_state": http.StatusConflict, "foreign_session": http.StatusConflict, "no_route": http.StatusNotFound, "forbidden": http.StatusForbidden,
 }
 
 // Describe says what an error is: as a code, in a sentence, and what to do.
@@ -80,12 +90,21 @@ func Describe(err error) *Problem {
 		stopped *dossier.StoppedError
 		call    *llm.Error
 		budget  *run.BudgetError
+		several config.Errors
+		setting *config.Error
+		args    *tool.ArgumentError
 	)
 	switch {
 	case errors.As(err, &problem):
 		return problem
 	case errors.As(err, &usage):
-		return &Problem{Code: "usage", Message: err.Error(), Hint: usage.Hint}
+		return &Problem{Code: usageCode(usage), Message: err.Error(), Hint: usage.Hint}
+	case errors.As(err, &several):
+		return &Problem{Code: "config", Message: several.Error(), Hint: "`dossier config explain KEY` describes a setting"}
+	case errors.As(err, &setting):
+		return &Problem{Code: "config", Message: setting.Error(), Hint: "`dossier config` lists the settings"}
+	case errors.As(err, &args):
+		return &Problem{Code: "usage", Message: fmt.Sprintf("the arguments of %s don't fit: %v", args.Tool, args.Err), Hint: "`dossier tools show " + args.Tool + "` shows what it takes"}
 	case errors.As(err, &place):
 		return &Problem{Code: "usage", Message: place.Message, Hint: place.Hint}
 	case errors.As(err, &stopped):
@@ -103,6 +122,29 @@ func Describe(err error) *Problem {
 		}
 	}
 	return &Problem{Code: "failed", Message: err.Error()}
+}
+
+// usageCode tells what a usage error is about.
+func usageCode(usage *dossier.UsageError) string {
+	var (
+		full    *fleet.QueueFullError
+		state   *fleet.StateError
+		session *fleet.SessionError
+	)
+	switch err := usage.Err; {
+	case errors.As(err, &full):
+		return "queue_full"
+	case errors.As(err, &state):
+		return "instance_state"
+	case errors.As(err, &session):
+		return "foreign_session"
+	}
+	for _, k := range known {
+		if errors.Is(usage.Err, k.err) {
+			return k.code
+		}
+	}
+	return "usage"
 }
 
 // restore is the inverse of Describe, as far as callers tell errors apart.

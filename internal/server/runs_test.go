@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,12 +142,14 @@ func describe(err error) string {
 	return fmt.Sprintf("error %s: %s (%s)", p.Code, p.Message, p.Hint)
 }
 
-// operations are done in order on one engine; each returns what it saw, with
-// ids taken out.
-var operations = []struct {
+// operation returns what it saw, with ids taken out.
+type operation struct {
 	name string
 	do   func(b *bench) []string
-}{
+}
+
+// operations are done in order on one engine.
+var operations = []operation{
 	{"a run from start to end", func(b *bench) []string {
 		rec := b.start("hello world")
 		out := []string{string(rec.Status), rec.Mode, rec.Title}
@@ -345,7 +348,7 @@ func (b *bench) last() string {
 func TestConformance(t *testing.T) {
 	transcript := func(b *bench) string {
 		var out strings.Builder
-		for _, op := range operations {
+		for _, op := range slices.Concat(operations, fleetOperations) {
 			fmt.Fprintf(&out, "# %s\n%s\n\n", op.name, strings.Join(op.do(b), "\n"))
 		}
 		list, err := b.List(t.Context(), dossier.Filter{})

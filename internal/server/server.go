@@ -60,6 +60,7 @@ type Library interface {
 type Engine interface {
 	Runs
 	Library
+	Fleet
 }
 
 var (
@@ -128,6 +129,7 @@ func (a *api) handler(token string) http.Handler {
 		return give(w, rep, err)
 	})
 	a.library(handle)
+	a.agents(handle)
 	for verb, do := range map[string]func(context.Context, string) error{
 		"pause": a.runs.Pause, "resume": a.runs.Resume, "finish": a.runs.Finish, "cancel": a.runs.Cancel,
 	} {
