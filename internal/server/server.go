@@ -19,6 +19,7 @@ import (
 
 	"dossier"
 	"dossier/event"
+	"dossier/internal/a2a"
 	"dossier/kb"
 	"dossier/report"
 	"dossier/run"
@@ -129,6 +130,9 @@ func (a *api) handler(token string) http.Handler {
 		return give(w, rep, err)
 	})
 	a.library(handle)
+	outside := a2a.Handler(callable{a.runs}, a2a.Options{})
+	mux.Handle(a2a.Root, outside)
+	mux.Handle("GET /.well-known/agent-card.json", outside)
 	a.agents(handle)
 	for verb, do := range map[string]func(context.Context, string) error{
 		"pause": a.runs.Pause, "resume": a.runs.Resume, "finish": a.runs.Finish, "cancel": a.runs.Cancel,

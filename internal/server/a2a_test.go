@@ -1,0 +1,97 @@
+package server
+
+import (
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"dossier"
+	"dossier/internal/config"
+	"dossier/internal/fleet"
+	"dossier/llm/llmtest"
+	"dossier/mode"
+)
+
+// open opens an engine of its own on a scripted model.
+func openScripted(t *testing.T, script llmtest.Script, set map[string]string) *dossier.Engine {
+	t.Helper()
+	srv := llmtest.Start(t, script)
+	flags := map[string]string{"models.default.base_url": srv.URL() + "/v1", "models.default.model": "scripted"}
+	for k, v := range set {
+		flags[k] = v
+	}
+	e, err := dossier.Open(t.Context(), dossier.Options{
+		DataDir: t.TempDir(), ConfigFile: set["config"], Env: []string{"HOME=" + t.TempDir(), "DOSSIER_SEARCH_ENGINES=none"}, Set: without(flags, "config"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+func without(m map[string]string, key string) map[string]string { delete(m, key); return m }
+
+func final(answer string) *llmtest.Reply {
+	return llmtest.CallTool("finalanswertool", map[string]any{"reasoning": "r", "completed_steps": []string{"s"}, "answer": answer, "status": "completed"})
+}
+
+// An agent of one engine asks an agent of another one over A2A.
+func TestAgentsOfTwoEnginesTalk(t *testing.T) {
+	there := openScripted(t, llmtest.Script{Rules: []llmtest.Rule{{Reply: final("forty-two")}}}, map[string]string{"config": config.NoFile})
+	_, _, err := there.SaveTemplate(t.Context(), "oracle", fleet.Text{Document: "base_class: ToolCallingAgent\ndescription: Knows the answer.\ncapabilities: [answers]\ntools: [final_answer_tool]\nexecution: {logs_dir: \"\"}\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &api{runs: there, closing: t.Context()}
+	srv := httptest.NewServer(a.handler("s3cret"))
+	defer srv.Close()
+
+	file := t.TempDir() + "/config.yaml"
+	writeFile(t, file, `a2a: {agents: {oracle: {url: "`+srv.URL+`/a2a/oracle", headers: {Authorization: Bearer s3cret}}}}
+agents:
+  asker:
+    base_class: ToolCallingAgent
+    execution: {logs_dir: ""}
+    tools: ["a2a:oracle", final_answer_tool]
+`)
+	here := openScripted(t, llmtest.Script{Rules: []llmtest.Rule{
+		{ToolResults: new(0), Reply: llmtest.CallTool("agent_oracle", map[string]any{"message": "What is the answer?"})},
+		{Reply: llmtest.Do(func(req *llmtest.Request) *llmtest.Reply {
+			return final("It says: " + req.Messages[len(req.Messages)-1].Content)
+		})},
+	}}, map[string]string{"config": file})
+	var said strings.Builder
+	for ev, err := range here.Run(t.Context(), dossier.Request{Mode: "agent", Request: mode.Request{Question: "Ask the oracle.", Agent: "asker"}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := ev.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		said.Write(raw)
+	}
+	if !strings.Contains(said.String(), "forty-two") || strings.Contains(said.String(), "s3cret") {
+		t.Errorf("%s", said.String())
+	}
+	agents, err := here.Agents(t.Context())
+	if err != nil || len(agents) == 0 {
+		t.Fatal(err)
+	}
+	found := false
+	for _, e := range agents {
+		found = found || e.Name == "oracle" && e.Kind == "remote"
+	}
+	if !found {
+		t.Errorf("%+v", agents)
+	}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
