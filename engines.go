@@ -122,7 +122,11 @@ func (o *outside) connectEngines(cfg *config.Config, kept search.Cache) (ready [
 	if err != nil {
 		return nil, nil, err
 	}
-	all := knownEngines(cfg.Search)
+	settings, err := cfg.EngineSettings()
+	if err != nil {
+		return nil, nil, err
+	}
+	all := knownEngines(settings)
 	servers, err := mcpEngines(cfg)
 	if err != nil {
 		return nil, nil, err
