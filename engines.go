@@ -20,6 +20,7 @@ import (
 	"dossier/search/huggingface"
 	"dossier/search/mcpengine"
 	"dossier/search/openalex"
+	"dossier/search/perplexity"
 	"dossier/search/searxng"
 	"dossier/search/tavily"
 	"dossier/search/wikipedia"
@@ -45,7 +46,8 @@ func knownEngines(c config.Search) []engineEntry {
 		}
 		return needs
 	}
-	tavilyKey, braveKey, bochaKey, zyteKey := c.TavilyAPIKey.Reveal(), c.Brave.APIKey.Reveal(), c.Bocha.APIKey.Reveal(), c.Zyte.APIKey.Reveal()
+	tavilyKey, braveKey, perplexityKey := c.TavilyAPIKey.Reveal(), c.Brave.APIKey.Reveal(), c.Perplexity.APIKey.Reveal()
+	bochaKey, zyteKey := c.Bocha.APIKey.Reveal(), c.Zyte.APIKey.Reveal()
 	return []engineEntry{
 		{"tavily", without(tavilyKey != "", "search.tavily_api_key"), func(h *http.Client) search.Engine {
 			return tavily.New(h, tavily.Config{URL: string(c.TavilyAPIBaseURL), Key: tavilyKey})
@@ -56,6 +58,9 @@ func knownEngines(c config.Search) []engineEntry {
 		{"brave", without(braveKey != "", "search.brave.api_key"), func(h *http.Client) search.Engine {
 			return brave.New(h, brave.Config{URL: string(c.Brave.BaseURL), Key: braveKey})
 		}, c.Brave},
+		{"perplexity", without(perplexityKey != "", "search.perplexity.api_key"), func(h *http.Client) search.Engine {
+			return perplexity.New(h, perplexity.Config{URL: string(c.Perplexity.BaseURL), Key: perplexityKey})
+		}, c.Perplexity},
 		{"bocha", without(bochaKey != "", "search.bocha.api_key"), func(h *http.Client) search.Engine {
 			return bocha.New(h, bocha.Config{URL: string(c.Bocha.BaseURL), Key: bochaKey})
 		}, c.Bocha},
@@ -117,7 +122,11 @@ func (o *outside) connectEngines(cfg *config.Config, kept search.Cache) (ready [
 	if err != nil {
 		return nil, nil, err
 	}
-	all := knownEngines(cfg.Search)
+	settings, err := cfg.EngineSettings()
+	if err != nil {
+		return nil, nil, err
+	}
+	all := knownEngines(settings)
 	servers, err := mcpEngines(cfg)
 	if err != nil {
 		return nil, nil, err

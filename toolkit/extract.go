@@ -19,7 +19,7 @@ import (
 )
 
 // extractConfig are the settings of the page reader. Pages are fetched by
-// ourselves: the keys are for other systems.
+// ourselves; the key and the address are taken where engines are made.
 type extractConfig struct {
 	TavilyAPIKey     string `json:"tavily_api_key"`
 	TavilyAPIBaseURL string `json:"tavily_api_base_url"`

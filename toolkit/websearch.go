@@ -20,8 +20,9 @@ func (k *Toolkit) webMakers() []maker {
 	return []maker{{WebSearch, k.webSearch}, {ExtractPages, k.extractPages}}
 }
 
-// webSearchConfig are the settings of the web search. Keys and addresses of
-// engines are the operator's: those given here are for other systems.
+// webSearchConfig are the settings of the web search. The key and the address
+// have no use here: whoever makes the engines takes them out of the operator's
+// configuration.
 type webSearchConfig struct {
 	Engine      string `json:"engine"`
 	APIKey      string `json:"api_key"`

@@ -79,7 +79,17 @@ func (a *app) configureLog(c *config.Config) {
 	for _, role := range config.Roles() {
 		a.redact.Add(c.Model(role).APIKey.Reveal())
 	}
-	a.redact.Add(c.Server.Token.Reveal(), c.Search.TavilyAPIKey.Reveal())
+	a.redact.Add(c.Server.Token.Reveal())
+	s, err := c.EngineSettings()
+	if err != nil {
+		s = c.Search // nothing is asked with the others
+	}
+	for _, key := range []config.Secret{
+		s.TavilyAPIKey, s.RerankAPIKey, s.Brave.APIKey, s.Perplexity.APIKey, s.Bocha.APIKey, s.Zyte.APIKey, s.GitHub.APIKey, s.HFPapers.APIKey,
+		s.HFBlog.APIKey, s.OpenAlex.APIKey,
+	} {
+		a.redact.Add(key.Reveal())
+	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
 		level = logs.LevelCritical // the one name that slog doesn't know

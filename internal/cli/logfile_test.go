@@ -3,7 +3,10 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"dossier/internal/config"
 )
 
 func TestLogFile(t *testing.T) {
@@ -43,5 +46,29 @@ func TestLogFile(t *testing.T) {
 	}
 	if info, err := os.Stat(path + ".1"); err != nil || info.Size() != maxLog+1 {
 		t.Errorf("the old log: %v, %v", info, err)
+	}
+}
+
+// TestLogKnowsKeys keeps the keys of engines out of the log, wherever the
+// configuration has them.
+func TestLogKnowsKeys(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	const text = `
+search: {tavily_api_key: plain-tavily, zyte: {api_key: plain-zyte}}
+tools: {web_search_tool: {engine: brave, api_key: plain-brave}}
+agents: {a: {tools: [{web_search_tool: {engine: perplexity, api_key: plain-perplexity}}]}}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(config.Sources{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{globals: &globals{}}
+	a.openLog()
+	a.configureLog(c)
+	if got := a.redact.Redact("plain-tavily plain-zyte plain-brave plain-perplexity"); strings.Contains(got, "plain") {
+		t.Error(got)
 	}
 }

@@ -26,12 +26,13 @@ type webFlags struct {
 	Block  []string   `placeholder:"DOMAIN" help:"No pages of this domain; may be repeated."`
 }
 
-const webHelp = `Engines: searxng, tavily, brave, bocha, duckduckgo, wikipedia, arxiv, hf_papers,
-openalex, hf_blog, github (github_repos, github_issues), hackernews, zyte, and
-MCP servers that are set up as engines; papers, code, discussion, blogs and
-encyclopedia stand for all of a kind. local is the collection in use, auto the
-choice by the question, none keeps to your documents. --since, --until, --site
-and --block imply --search. "dossier doctor" tells which engines work.`
+const webHelp = `Engines: searxng, tavily, brave, perplexity, bocha, duckduckgo, wikipedia,
+arxiv, hf_papers, openalex, hf_blog, github (github_repos, github_issues),
+hackernews, zyte, and MCP servers that are set up as engines; papers, code,
+discussion, blogs and encyclopedia stand for all of a kind. local is the
+collection in use, auto the choice by the question, none keeps to your
+documents. --since, --until, --site and --block imply --search. "dossier
+doctor" tells which engines work.`
 
 // engineNames are the names that --search knows, beside those of MCP servers.
 var engineNames = dossier.EngineNames()

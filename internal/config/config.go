@@ -107,6 +107,7 @@ type Search struct {
 
 	SearXNG    SearchEngine `key:"searxng" env:"base_url=SEARXNG_URL" default:"at_once=16" help:"A SearXNG instance that serves JSON."`
 	Brave      SearchEngine `key:"brave" env:"api_key=BRAVE_API_KEY" default:"every=1s" help:"Brave Search."`
+	Perplexity SearchEngine `key:"perplexity" env:"api_key=PERPLEXITY_API_KEY" help:"Perplexity's search, which lists pages and writes no answer."`
 	Bocha      SearchEngine `key:"bocha" env:"api_key=BOCHA_API_KEY" help:"Bocha, a Chinese web search."`
 	DuckDuckGo SearchEngine `key:"duckduckgo" default:"every=1s" help:"DuckDuckGo's page for plain browsers; needs no key."`
 	Wikipedia  SearchEngine `key:"wikipedia" default:"every=100ms" help:"Wikipedia in the language of the question; needs no key. {lang} in the address is the language."`

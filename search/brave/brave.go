@@ -20,6 +20,7 @@ import (
 const (
 	name        = "brave"
 	defaultBase = "https://api.search.brave.com"
+	endpoint    = "/res/v1/web/search"
 	// mostCount is how many results a page has at most.
 	mostCount = 20
 	// mostPages bounds the requests for one Limit: each of them is paid for.
@@ -28,7 +29,7 @@ const (
 
 // Config is how to reach the service.
 type Config struct {
-	// URL of the service; "" is its own.
+	// URL of the service or of its search; "" is its own.
 	URL string
 	Key string
 	// ExtraSnippets asks for up to five more passages of each page. Only some
@@ -45,6 +46,7 @@ type Engine struct {
 // New returns the engine.
 func New(client *http.Client, c Config) *Engine {
 	c.URL = strings.TrimRight(cmp.Or(c.URL, defaultBase), "/")
+	c.URL = strings.TrimSuffix(c.URL, endpoint)
 	return &Engine{client: client, conf: c}
 }
 
@@ -130,7 +132,7 @@ func (e *Engine) page(ctx context.Context, q search.Query, page int) ([]search.H
 	if e.conf.ExtraSnippets {
 		form.Set("extra_snippets", "1")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.conf.URL+"/res/v1/web/search?"+form.Encode(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.conf.URL+endpoint+"?"+form.Encode(), nil)
 	if err != nil {
 		return nil, false, search.BadAddress(name)
 	}

@@ -102,7 +102,7 @@ func serve(t *testing.T, c brave.Config, h http.HandlerFunc) *brave.Engine {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	c.URL = server.URL
+	c.URL = server.URL + c.URL
 	return brave.New(server.Client(), c)
 }
 
@@ -136,6 +136,21 @@ func TestRequest(t *testing.T) {
 		c.want.Set("text_decorations", "0")
 		if _, err := serve(t, c.conf, h).Search(t.Context(), c.query); err != nil || got.Encode() != c.want.Encode() {
 			t.Errorf("%s: %v, not %v; %v", name, got, c.want, err)
+		}
+	}
+}
+
+// TestAddress takes the address of the search for that of the service, as other
+// programs write it.
+func TestAddress(t *testing.T) {
+	for _, end := range []string{"", "/", "/res/v1/web/search", "/res/v1/web/search/"} {
+		var at string
+		e := serve(t, brave.Config{Key: key, URL: end}, func(w http.ResponseWriter, r *http.Request) {
+			at = r.URL.Path
+			answer(w, nil, false)
+		})
+		if _, err := e.Search(t.Context(), search.Query{Text: "bees"}); err != nil || at != "/res/v1/web/search" {
+			t.Errorf("%q: %s, %v", end, at, err)
 		}
 	}
 }
