@@ -102,13 +102,26 @@ func (a *agency) builtin() ([]tool.Tool, error) {
 		if name == toolkit.RunCommand && commandsOf(a.cfg).Workspace == "" {
 			continue // the operator has not allowed it
 		}
-		t, err := a.make(agent.ToolRef{Name: name}, agent.Definition{ReportsDir: a.cfg.Execution.ReportsDir})
+		t, err := a.make(agent.ToolRef{Name: name, Config: a.config(name)}, agent.Definition{ReportsDir: a.cfg.Execution.ReportsDir})
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// config is what the section tools says about a tool.
+func (a *agency) config(name string) json.RawMessage {
+	for key, entry := range a.cfg.Tools {
+		if tool.PlainName(key) != name || entry == nil {
+			continue
+		}
+		if raw, err := json.Marshal(entry); err == nil {
+			return raw
+		}
+	}
+	return nil
 }
 
 func (a *agency) close() error {

@@ -120,8 +120,7 @@ func TestSessionsOfInstancesAreIsolated(t *testing.T) {
 	}
 	// A session stays with its instance.
 	_, err := e.Start(ctx, Request{Mode: "agent", Session: "session-canary-0-0", Request: mode.Request{Question: "hello", Instance: ids[1]}})
-	var taken *fleet.SessionError
-	if !errors.As(err, &taken) {
+	if _, taken := errors.AsType[*fleet.SessionError](err); !taken {
 		t.Errorf("a session of another instance: %v", err)
 	}
 	stats, err := e.TemplateStats(ctx, "parrot")

@@ -18,10 +18,10 @@ type Errand struct {
 	Task string `json:"task" min:"1" jsonschema:"what the agent is to do or find out, as a request that stands by itself: it knows nothing of this conversation"`
 }
 
-// AsTool makes an agent a tool of others. make is asked for the agent when it
+// AsTool makes an agent a tool of others. hire is asked for the agent when it
 // is called. A call is a branch of the caller's run: it spends the same budget,
 // ends when the run ends, and its events come up under its own path.
-func AsTool(d Definition, make func(ctx context.Context, s *run.Scope) (*Agent, error)) tool.Tool {
+func AsTool(d Definition, hire func(ctx context.Context, s *run.Scope) (*Agent, error)) tool.Tool {
 	name := ToolName(d.Name)
 	description := d.Description
 	if description == "" {
@@ -36,7 +36,7 @@ func AsTool(d Definition, make func(ctx context.Context, s *run.Scope) (*Agent, 
 		}, func(context.Context, *tool.Call, Errand) (tool.Result, error) {
 			return tool.Result{}, fmt.Errorf("%s works only inside a run", name)
 		}),
-		name: d.Name, make: make,
+		name: d.Name, hire: hire,
 	}
 }
 
@@ -46,7 +46,7 @@ func ToolName(agent string) string { return "agent_" + agent }
 type errand struct {
 	tool.Tool
 	name string
-	make func(ctx context.Context, s *run.Scope) (*Agent, error)
+	hire func(ctx context.Context, s *run.Scope) (*Agent, error)
 }
 
 // Branch implements tool.Branch.
@@ -55,7 +55,7 @@ func (e *errand) Branch(ctx context.Context, s *run.Scope, c *tool.Call) (tool.R
 		return tool.Result{}, fmt.Errorf("%s is at work on this already (%s → %s): calling it again would go round in circles. Do it yourself or ask another one",
 			e.name, strings.Join(c.Callers, " → "), e.name)
 	}
-	a, err := e.make(ctx, s)
+	a, err := e.hire(ctx, s)
 	if err != nil {
 		return tool.Result{}, err
 	}

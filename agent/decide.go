@@ -281,7 +281,10 @@ func callInObject(o map[string]json.RawMessage, tools []tool.Tool) (llm.ToolCall
 		if spec.Kind == tool.Reasoning {
 			continue
 		}
-		raw, _ := json.Marshal(o)
+		raw, err := json.Marshal(o)
+		if err != nil {
+			return llm.ToolCall{}, false
+		}
 		if args, err := spec.Schema.Read(string(raw)); err == nil && len(o) > 1 {
 			return llm.ToolCall{Name: spec.Name, Arguments: string(args)}, true
 		}
@@ -308,6 +311,9 @@ func argumentsIn(o map[string]json.RawMessage, key string) string {
 			rest[k] = v
 		}
 	}
-	raw, _ := json.Marshal(rest)
+	raw, err := json.Marshal(rest)
+	if err != nil {
+		return "{}"
+	}
 	return string(raw)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dossier/llm"
@@ -65,8 +66,7 @@ func (iron) Select(ctx context.Context, w *Work, in Input, t Thought) (Choice, e
 	}
 	spec := named(in.Tools, c.Calls[0].Name).Spec()
 	rule := fmt.Sprintf("Now write the arguments of %s: %s\nReply with one JSON object that fits this JSON schema, and nothing else:\n%s", spec.Name, spec.Description, spec.Schema.Strict)
-	messages := append(in.Messages[:len(in.Messages):len(in.Messages)],
-		llm.Message{Role: llm.RoleAssistant, Content: c.Text}, llm.Message{Role: llm.RoleUser, Content: rule})
+	messages := slices.Concat(in.Messages, []llm.Message{{Role: llm.RoleAssistant, Content: c.Text}, {Role: llm.RoleUser, Content: rule}})
 	r, err := w.call(ctx, "generate", &llm.Request{Messages: messages}, nil)
 	if err != nil {
 		return Choice{}, err
@@ -145,8 +145,7 @@ func spoken(m llm.Message) string {
 	}
 	if strings.TrimSpace(text) == "" && len(m.ToolCalls) > 0 {
 		call := m.ToolCalls[0]
-		raw, _ := json.Marshal(map[string]string{"tool": call.Name, "arguments": call.Arguments})
-		return string(raw)
+		return `{"tool":` + string(llm.AppendString(nil, call.Name)) + `,"arguments":` + string(llm.AppendString(nil, call.Arguments)) + `}`
 	}
 	return strings.TrimSpace(text)
 }

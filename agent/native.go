@@ -104,7 +104,7 @@ func (hybrid) Select(ctx context.Context, w *Work, in Input, t Thought) (Choice,
 		return *t.Choice, nil
 	}
 	with := in
-	with.Messages = append(in.Messages[:len(in.Messages):len(in.Messages)], recordThought(w, in.Tools, t)...)
+	with.Messages = slices.Concat(in.Messages, recordThought(w, in.Tools, t))
 	return w.selectByCall(ctx, with, described(in.Tools, tool.Reasoning))
 }
 

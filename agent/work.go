@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"dossier/event"
@@ -349,11 +350,11 @@ func (w *Work) compose(ctx context.Context) (string, error) {
 			return text, err
 		}
 	}
-	var text string
+	var text strings.Builder
 	for _, n := range w.State.Notes {
-		text += "- " + n.Text + "\n"
+		text.WriteString("- " + n.Text + "\n")
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 // number gives each call an id that no other call has.

@@ -8,6 +8,7 @@ package agenttest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 
@@ -117,10 +118,8 @@ func reply(decider agent.DeciderName, req *llmtest.Request) *llmtest.Reply {
 }
 
 func with(m map[string]any, key string, value any) map[string]any {
-	out := map[string]any{key: value}
-	for k, v := range m {
-		out[k] = v
-	}
+	out := maps.Clone(m)
+	out[key] = value
 	return out
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -13,16 +14,15 @@ import (
 	"dossier/mode"
 )
 
-// open opens an engine of its own on a scripted model.
+// openScripted opens an engine of its own on a scripted model.
 func openScripted(t *testing.T, script llmtest.Script, set map[string]string) *dossier.Engine {
 	t.Helper()
 	srv := llmtest.Start(t, script)
 	flags := map[string]string{"models.default.base_url": srv.URL() + "/v1", "models.default.model": "scripted"}
-	for k, v := range set {
-		flags[k] = v
-	}
+	maps.Copy(flags, set)
+	delete(flags, "config")
 	e, err := dossier.Open(t.Context(), dossier.Options{
-		DataDir: t.TempDir(), ConfigFile: set["config"], Env: []string{"HOME=" + t.TempDir(), "DOSSIER_SEARCH_ENGINES=none"}, Set: without(flags, "config"),
+		DataDir: t.TempDir(), ConfigFile: set["config"], Env: []string{"HOME=" + t.TempDir(), "DOSSIER_SEARCH_ENGINES=none"}, Set: flags,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -30,8 +30,6 @@ func openScripted(t *testing.T, script llmtest.Script, set map[string]string) *d
 	t.Cleanup(func() { _ = e.Close() })
 	return e
 }
-
-func without(m map[string]string, key string) map[string]string { delete(m, key); return m }
 
 func final(answer string) *llmtest.Reply {
 	return llmtest.CallTool("finalanswertool", map[string]any{"reasoning": "r", "completed_steps": []string{"s"}, "answer": answer, "status": "completed"})

@@ -186,7 +186,7 @@ func paragraphs(text string) []string {
 	const enough = 600 // bytes
 	var out []string
 	var b strings.Builder
-	for _, p := range strings.Split(text, "\n") {
+	for p := range strings.SplitSeq(text, "\n") {
 		if p = strings.TrimSpace(p); p == "" {
 			continue
 		}

@@ -178,7 +178,7 @@ func (b *builder) tally(t term, f field) {
 // flush turns the counts of an entry into records, with the concepts that its
 // words belong to: a concept is there as often as its most frequent word.
 func (b *builder) flush(entry int32) {
-	for _, t := range b.touched[:len(b.touched):len(b.touched)] {
+	for _, t := range slices.Clip(b.touched) {
 		for _, c := range b.x.conceptsOf[t] {
 			if b.counts[c] == ([fieldCount]uint8{}) {
 				b.touched = append(b.touched, c)

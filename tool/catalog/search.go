@@ -302,11 +302,14 @@ func (x *Index) fuse(ctx context.Context, query string, words []scored, depth in
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil || len(vectors) != 1 || len(vectors[0]) != x.vectors.Dims() {
-		return words, nil
+	var near []index.Hit
+	if err == nil && len(vectors) == 1 && len(vectors[0]) == x.vectors.Dims() {
+		near, err = x.vectors.Nearest(vectors[0], depth, nil)
 	}
-	near, err := x.vectors.Nearest(vectors[0], depth, nil)
 	if err != nil {
+		near = nil // meaning is not to be had: words decide
+	}
+	if len(near) == 0 {
 		return words, nil
 	}
 	byWords := make([]index.Hit, len(words))

@@ -43,7 +43,7 @@ func tokens(text string) []index.Token { return index.Tokens(text, lang.English)
 type manner uint8
 
 const (
-	telling manner = iota
+	_ manner = iota // most words tell what is wanted
 	// vague words are in requests of every kind and in tools of every kind.
 	vague
 	// polite words only ask.
