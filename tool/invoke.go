@@ -61,6 +61,9 @@ func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 	if g.Timeout > 0 && g.Timeout < timeout {
 		timeout = g.Timeout
 	}
+	if e, ok := t.(early); ok {
+		e.readArgs(c)
+	}
 	work, cancel := context.WithTimeoutCause(ctx, timeout, errTooSlow)
 	defer cancel()
 	done := make(chan answer)

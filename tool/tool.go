@@ -96,6 +96,9 @@ type Call struct {
 	Scope *run.Scope
 	// Callers are the agents that wait for this call, the outermost first.
 	Callers []string
+
+	read any             // Args as a pointer to what the tool wants, once they are read
+	from json.RawMessage // the Args that read was made of
 }
 
 // Result is what came of a call.
@@ -141,16 +144,39 @@ func (t *typed[In]) Call(ctx context.Context, c *Call) (Result, error) {
 	return t.call(ctx, c, in)
 }
 
+// early is a tool that can read its arguments before it is called.
+type early interface{ readArgs(c *Call) }
+
+// readArgs reads the arguments on the goroutine of the caller, whose stack is
+// large enough by now: that of a new one would have to grow for it. What can't
+// be read is left to the call, where it is told.
+func (t *typed[In]) readArgs(c *Call) {
+	defer func() {
+		_ = recover() // it breaks down in the call again
+	}()
+	in := new(In)
+	if json.Unmarshal(c.Args, in) == nil {
+		c.read, c.from = in, c.Args
+	}
+}
+
 // Args reads the arguments of a call.
 func Args[In any](c *Call) (in In, err error) {
-	if err := json.Unmarshal(c.Args, &in); err != nil {
-		return in, err
+	p, ok := c.read.(*In)
+	if c.read = nil; !ok || !same(c.from, c.Args) {
+		p = new(In)
+		if err := json.Unmarshal(c.Args, p); err != nil {
+			return in, err
+		}
 	}
-	if v, ok := any(&in).(interface{ Validate() error }); ok {
+	if v, ok := any(p).(interface{ Validate() error }); ok {
 		err = v.Validate()
 	}
-	return in, err
+	return *p, err
 }
+
+// same says whether two slices are one.
+func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // JSON is a result whose data is v and whose text is v as JSON.
 func JSON(v any) (Result, error) {
