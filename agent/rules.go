@@ -9,15 +9,27 @@ import (
 	"dossier/tool"
 )
 
-// rules decide without a model: search, read what was found, answer with what
-// was read.
+// rules decide without a model: look in the user's documents, else search, read
+// what was found, answer with what was read.
 type rules struct{}
 
 func (rules) Reason(context.Context, *Work, Input) (Thought, error) { return Thought{}, nil }
 
 func (rules) Select(ctx context.Context, w *Work, in Input, _ Thought) (Choice, error) {
 	const reads = 5 // sources read at once
-	if t := ofKind(in.Tools, tool.Searching); t != nil && w.State.Calls[t.Spec().Name] == 0 {
+	fresh := func(kind tool.Kind) tool.Tool {
+		if t := ofKind(in.Tools, kind); t != nil && w.State.Calls[t.Spec().Name] == 0 {
+			return t
+		}
+		return nil
+	}
+	if t := fresh(tool.Lookup); t != nil {
+		return choose(t, map[string]any{"query": w.Task.Text})
+	}
+	if t := fresh(tool.Gathering); t != nil {
+		return choose(t, nil)
+	}
+	if t := fresh(tool.Searching); t != nil && len(w.State.Sources) == 0 {
 		return choose(t, map[string]any{"query": w.Task.Text})
 	}
 	var unread []string
@@ -26,7 +38,7 @@ func (rules) Select(ctx context.Context, w *Work, in Input, _ Thought) (Choice, 
 			unread = append(unread, s.URL)
 		}
 	}
-	if t := ofKind(in.Tools, tool.Reading); t != nil && len(unread) > 0 && w.State.Calls[t.Spec().Name] == 0 {
+	if t := fresh(tool.Reading); t != nil && len(unread) > 0 {
 		return choose(t, map[string]any{"urls": unread[:min(reads, len(unread))]})
 	}
 	return Choice{}, &stuckError{&goneError{Why: w.why}}

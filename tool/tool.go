@@ -74,6 +74,8 @@ const (
 	Planning  Kind = "plan"      // makes or changes the plan
 	Searching Kind = "search"    // looks for sources
 	Reading   Kind = "read"      // reads sources
+	Lookup    Kind = "lookup"    // looks in the user's own documents
+	Gathering Kind = "gather"    // makes sources of what was looked up
 	Answering Kind = "answer"    // says something to the user and goes on
 	Finding   Kind = "find"      // looks for more tools
 )

@@ -39,8 +39,10 @@ type shownCitation struct {
 }
 
 func composeContext(s *shelf) tool.Tool {
-	return tool.New(librarySpec(ComposeContext, "Put passages that searches of the user's documents found together as numbered sources to cite, and tell how much of the question they cover.",
-		"collect the passages for the answer"),
+	spec := librarySpec(ComposeContext, "Put passages that searches of the user's documents found together as numbered sources to cite, and tell how much of the question they cover.",
+		"collect the passages for the answer")
+	spec.Kind = tool.Gathering
+	return tool.New(spec,
 		func(ctx context.Context, c *tool.Call, in composeArgs) (tool.Result, error) {
 			var made []librarySearch
 			custom(c.State, KeySearches, &made)

@@ -269,8 +269,10 @@ func shownHit(p kb.Passage, score float64, most int) libraryHit {
 }
 
 func searchLibrary(s *shelf) tool.Tool {
-	return tool.New(librarySpec(Search, "Search the user's documents by words and by meaning, both rankings fused. Passages have ids for compose_context, rerank and fetch_docs.",
-		"search my documents", "what do our files say about", "найди в моих документах", "在我的文档中搜索"),
+	spec := librarySpec(Search, "Search the user's documents by words and by meaning, both rankings fused. Passages have ids for compose_context, rerank and fetch_docs.",
+		"search my documents", "what do our files say about", "найди в моих документах", "在我的文档中搜索")
+	spec.Kind = tool.Lookup
+	return tool.New(spec,
 		func(ctx context.Context, c *tool.Call, in searchArgs) (tool.Result, error) {
 			name, err := s.name(ctx)
 			if err != nil {

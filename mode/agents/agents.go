@@ -150,5 +150,5 @@ func kindOf(address string) cite.Kind {
 	if strings.Contains(address, "://") {
 		return cite.Web
 	}
-	return cite.Collection
+	return cite.File
 }
