@@ -21,8 +21,8 @@ type Decider interface {
 	Reason(ctx context.Context, w *Work, in Input) (Thought, error)
 	// Select has the model choose. A choice without calls says what was wrong.
 	Select(ctx context.Context, w *Work, in Input, t Thought) (Choice, error)
-	// Record is the iteration as the model is to read it from now on.
-	Record(w *Work, t Thought, c Choice, actions []Action) []llm.Message
+	// Record appends the iteration as the model is to read it from now on.
+	Record(w *Work, t Thought, c Choice, actions []Action, to []llm.Message) []llm.Message
 }
 
 // Thought is what a model thinks before it acts.
@@ -85,6 +85,31 @@ type reply struct {
 	At     time.Time       `json:"at,omitzero"`
 	// Gone says why there is no reply.
 	Gone *goneError `json:"gone,omitempty"`
+}
+
+// AppendJSON implements run.JSONAppender.
+func (r *reply) AppendJSON(buf []byte) (_ []byte, err error) {
+	buf = append(buf, '{')
+	if r.Message.Role != "" {
+		buf = append(buf, `"message":`...)
+		if buf, err = r.Message.AppendJSON(buf); err != nil {
+			return nil, err
+		}
+		buf = append(buf, ',')
+	}
+	if r.Object != nil {
+		buf = append(append(append(buf, `"object":`...), r.Object...), ',')
+	}
+	if r.Gone != nil {
+		gone, err := json.Marshal(r.Gone)
+		if err != nil {
+			return nil, err
+		}
+		buf = append(append(append(buf, `"gone":`...), gone...), ',')
+	}
+	buf = llm.AppendString(append(buf, `"model":`...), r.Model)
+	buf = r.At.AppendFormat(append(buf, `,"at":"`...), time.RFC3339Nano)
+	return append(buf, `"}`...), nil
 }
 
 // goneError says that the model can't be asked.

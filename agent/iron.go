@@ -88,26 +88,26 @@ func (iron) Select(ctx context.Context, w *Work, in Input, t Thought) (Choice, e
 	return c, nil
 }
 
-func (iron) Record(_ *Work, t Thought, c Choice, actions []Action) []llm.Message {
+func (iron) Record(_ *Work, t Thought, c Choice, actions []Action, to []llm.Message) []llm.Message {
 	if len(actions) == 0 {
-		return recordCalls(nil, c, nil)
+		return recordCalls(to, c, nil)
 	}
-	return recordText(c, actions, func(a Action) string {
+	return recordText(to, actions, func(a Action) string {
 		return fmt.Sprintf("I call %s with %s", a.Call.Name, a.Call.Arguments)
 	}, "Result of %s:\n<document>\n%s\n</document>")
 }
 
-// recordText is calls and results as a conversation of texts.
-func recordText(_ Choice, actions []Action, said func(Action) string, result string) []llm.Message {
+// recordText appends calls and results as a conversation of texts.
+func recordText(to []llm.Message, actions []Action, said func(Action) string, result string) []llm.Message {
 	var calls, results []string
 	for _, a := range actions {
 		calls = append(calls, said(a))
 		results = append(results, fmt.Sprintf(result, a.Call.Name, prompt.Data(a.Outcome.Text)))
 	}
-	return []llm.Message{
-		{Role: llm.RoleAssistant, Content: strings.Join(calls, "\n")},
-		{Role: llm.RoleUser, Content: strings.Join(results, "\n")},
-	}
+	return append(to,
+		llm.Message{Role: llm.RoleAssistant, Content: strings.Join(calls, "\n")},
+		llm.Message{Role: llm.RoleUser, Content: strings.Join(results, "\n")},
+	)
 }
 
 // ironChoice tells a model in text what it has to reply.

@@ -19,8 +19,8 @@ func (native) Select(ctx context.Context, w *Work, in Input, _ Thought) (Choice,
 	return w.selectByCall(ctx, in, described(in.Tools))
 }
 
-func (native) Record(_ *Work, _ Thought, c Choice, actions []Action) []llm.Message {
-	return recordCalls(nil, c, actions)
+func (native) Record(_ *Work, _ Thought, c Choice, actions []Action, to []llm.Message) []llm.Message {
+	return recordCalls(to, c, actions)
 }
 
 // selectByCall asks the model for a call.
@@ -108,6 +108,6 @@ func (hybrid) Select(ctx context.Context, w *Work, in Input, t Thought) (Choice,
 	return w.selectByCall(ctx, with, described(in.Tools, tool.Reasoning))
 }
 
-func (hybrid) Record(w *Work, t Thought, c Choice, actions []Action) []llm.Message {
-	return recordCalls(recordThought(w, w.Agent.Tools.All(), t), c, actions)
+func (hybrid) Record(w *Work, t Thought, c Choice, actions []Action, to []llm.Message) []llm.Message {
+	return recordCalls(append(to, recordThought(w, w.tools, t)...), c, actions)
 }

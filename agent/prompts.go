@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,13 +31,18 @@ var builtin = struct{ system, research, initial, clarification string }{
 }
 
 // PrepareContext returns the system prompt, the conversation before the task,
-// the task, and what came after it.
+// the task, and what came after it. It is the conversation itself: who changes
+// a message changes it for good, who appends one does not.
 func (w *Work) PrepareContext(context.Context) ([]llm.Message, error) {
-	if w.opening == nil {
-		w.opening = w.open()
+	return slices.Clip(w.conversation()), nil
+}
+
+// conversation is what was said so far.
+func (w *Work) conversation() []llm.Message {
+	if w.messages == nil {
+		w.messages = w.open()
 	}
-	messages := make([]llm.Message, 0, len(w.opening)+len(w.Conversation)+2)
-	return append(append(messages, w.opening...), w.Conversation...), nil
+	return w.messages
 }
 
 // open makes the beginning of the conversation. It stays the same through the

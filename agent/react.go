@@ -59,11 +59,11 @@ func (react) Select(_ context.Context, _ *Work, _ Input, t Thought) (Choice, err
 	return *t.Choice, nil
 }
 
-func (react) Record(_ *Work, t Thought, c Choice, actions []Action) []llm.Message {
+func (react) Record(_ *Work, t Thought, c Choice, actions []Action, to []llm.Message) []llm.Message {
 	if len(actions) == 0 {
-		return recordCalls(nil, c, nil)
+		return recordCalls(to, c, nil)
 	}
-	return recordText(c, actions, func(a Action) string {
+	return recordText(to, actions, func(a Action) string {
 		said := fmt.Sprintf("Action: %s %s", a.Call.Name, a.Call.Arguments)
 		if t.Text != "" {
 			said = "Thought: " + t.Text + "\n" + said

@@ -44,8 +44,8 @@ func (rules) Select(ctx context.Context, w *Work, in Input, _ Thought) (Choice, 
 	return Choice{}, &stuckError{&goneError{Why: w.why}}
 }
 
-func (rules) Record(_ *Work, _ Thought, c Choice, actions []Action) []llm.Message {
-	return recordCalls(nil, c, actions)
+func (rules) Record(_ *Work, _ Thought, c Choice, actions []Action, to []llm.Message) []llm.Message {
+	return recordCalls(to, c, actions)
 }
 
 func ofKind(tools []tool.Tool, kind tool.Kind) tool.Tool {

@@ -102,12 +102,12 @@ func (sgr) Select(_ context.Context, _ *Work, _ Input, t Thought) (Choice, error
 	return *t.Choice, nil
 }
 
-func (sgr) Record(_ *Work, t Thought, c Choice, actions []Action) []llm.Message {
+func (sgr) Record(_ *Work, t Thought, c Choice, actions []Action, to []llm.Message) []llm.Message {
 	c.Message = llm.Message{Content: "Completing"}
 	if len(t.Reasoning.Remaining) > 0 {
 		c.Message.Content = t.Reasoning.Remaining[0]
 	}
-	return recordCalls(nil, c, actions)
+	return recordCalls(to, c, actions)
 }
 
 // nextStepSchema is the schema of a reply that may call one of the tools. What

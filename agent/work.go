@@ -49,22 +49,20 @@ type Action struct {
 // Work is one task under way. Code that replaces a phase reads and changes it;
 // it belongs to the run's goroutine.
 type Work struct {
-	Agent *Agent
-	Scope *run.Scope
-	Task  Task
-	State tool.State
-	// Conversation is what came after the task, in the form that the decider
-	// gives it.
-	Conversation []llm.Message
-
+	Agent   *Agent
+	Scope   *run.Scope
+	Task    Task
+	State   tool.State
 	limits  Limits
 	rules   []tool.Rule
 	decider Decider
 	client  llm.Client
-	opening []llm.Message // system prompt and task, once made
-	found   []string      // tools of the catalog for the task
-	tools   []tool.Tool   // of the definition
-	ends    bool          // there is a tool that ends the work
+	// messages are the conversation: the system's prompt and the task, once they
+	// are made, and what came after, in the form that the decider gives it.
+	messages []llm.Message
+	found    []string    // tools of the catalog for the task
+	tools    []tool.Tool // of the definition
+	ends     bool        // there is a tool that ends the work
 
 	ids     map[string]bool // of calls
 	repeats map[string]int  // how often the same call was made
@@ -242,7 +240,7 @@ func (w *Work) steer() error {
 
 // Tell says something to the model, as the user.
 func (w *Work) Tell(text string) {
-	w.Conversation = append(w.Conversation, llm.Message{Role: llm.RoleUser, Content: text})
+	w.messages = append(w.conversation(), llm.Message{Role: llm.RoleUser, Content: text})
 }
 
 // thought shows what the model thinks.
@@ -303,7 +301,7 @@ func (w *Work) finish(a tool.Answer) { w.State.Apply(tool.Change{Answer: &a}) }
 
 // record adds an iteration to the conversation.
 func (w *Work) record(t Thought, c Choice, actions []Action) {
-	w.Conversation = append(w.Conversation, w.decider.Record(w, t, c, actions)...)
+	w.messages = w.decider.Record(w, t, c, actions, w.conversation())
 	for _, a := range actions {
 		if a.Reply != nil {
 			w.Tell(w.clarified(*a.Reply))

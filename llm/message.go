@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 
 	"dossier/llm/internal/jsontext"
@@ -118,14 +119,17 @@ func AppendUsage(buf []byte, u *Usage) []byte {
 
 // MarshalJSON writes the OpenAI format. Reasoning and Opaque, which a stored
 // conversation must keep, are the extra members reasoning_content and opaque.
-func (m Message) MarshalJSON() ([]byte, error) {
+func (m Message) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil) }
+
+// AppendJSON appends what MarshalJSON returns.
+func (m *Message) AppendJSON(buf []byte) ([]byte, error) {
 	size := 64 + len(m.Content) + len(m.Name) + len(m.ToolCallID) + len(m.Reasoning) + len(m.Opaque)
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
 		size += 80 + len(c.ID) + len(c.Name) + len(c.Arguments)
 	}
 	// An eighth more for what has to be escaped.
-	buf := appendOpenMessage(make([]byte, 0, size+size/8), &m)
+	buf = appendOpenMessage(slices.Grow(buf, size+size/8), m)
 	if m.Reasoning != "" {
 		buf = append(buf, `,"reasoning_content":`...)
 		buf = AppendString(buf, m.Reasoning)

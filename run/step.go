@@ -138,11 +138,25 @@ func (s *Scope) keep(v any) error {
 	if Stopped(s.refused) {
 		return s.refused // a step inside did not take place: the result is void
 	}
-	raw, err := json.Marshal(v)
+	raw, err := encode(v)
 	if err != nil {
 		return s.exec.fault(s.path, s, fmt.Errorf("the result can't be recorded: %w", err))
 	}
 	return s.exec.record(Entry{Key: s.path, Kind: EntryStep, Value: raw, Spent: s.spent})
+}
+
+// JSONAppender is a result that writes itself: the same JSON that encoding/json
+// would read it from, without the passes that one makes over what a Marshaler
+// wrote.
+type JSONAppender interface {
+	AppendJSON(buf []byte) ([]byte, error)
+}
+
+func encode(v any) ([]byte, error) {
+	if a, ok := v.(JSONAppender); ok {
+		return a.AppendJSON(nil)
+	}
+	return json.Marshal(v)
 }
 
 // declare records the intent of an effectful step, or asks what to do when an

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"dossier/llm"
 	"dossier/run"
 )
 
@@ -18,6 +20,26 @@ type Outcome struct {
 	Result
 	// Failed says that the text tells what went wrong.
 	Failed bool `json:"failed,omitempty"`
+}
+
+// AppendJSON implements run.JSONAppender.
+func (o *Outcome) AppendJSON(buf []byte) ([]byte, error) {
+	buf = slices.Grow(buf, 32+len(o.Text)+len(o.Text)/8+len(o.Data))
+	buf = llm.AppendString(append(buf, `{"text":`...), o.Text)
+	if o.Data != nil {
+		buf = append(append(buf, `,"data":`...), o.Data...)
+	}
+	if !o.Change.IsZero() {
+		change, err := json.Marshal(&o.Change)
+		if err != nil {
+			return nil, err
+		}
+		buf = append(append(buf, `,"change":`...), change...)
+	}
+	if o.Failed {
+		buf = append(buf, `,"failed":true`...)
+	}
+	return append(buf, '}'), nil
 }
 
 // Guard bounds what a call may do.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -193,4 +194,28 @@ func TestInvokeStopsWithTheRun(t *testing.T) {
 	if err != nil || out.Text != "éééé\n[cut: 6 more characters]" {
 		t.Errorf("%q, %v", out.Text, err)
 	}
+}
+
+// What an outcome writes of itself is what encoding/json would.
+func TestOutcomeWritesItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := tool.Outcome{Result: tool.Result{Text: rapid.String().Draw(t, "text")}, Failed: rapid.Bool().Draw(t, "failed")}
+		if rapid.Bool().Draw(t, "data") {
+			o.Data = json.RawMessage(`{"a":[1,"x"]}`)
+		}
+		if rapid.Bool().Draw(t, "change") {
+			o.Change = tool.Change{Searches: 1, Notes: []tool.Note{{Text: rapid.String().Draw(t, "note")}}}
+		}
+		own, err := o.AppendJSON(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got tool.Outcome
+		if err := json.Unmarshal(own, &got); err != nil {
+			t.Fatalf("%s: %v", own, err)
+		}
+		if !reflect.DeepEqual(got, o) {
+			t.Fatalf("%s is read as %+v instead of %+v", own, got, o)
+		}
+	})
 }
