@@ -214,11 +214,7 @@ func (f *agentFlags) work(a *app, name, instance string, words []string) error {
 		if err != nil {
 			return err
 		}
-		seen, err := a.followTo(a.ctx, l, rec, code, f.Output)
-		if err != nil || seen.outcome == "" || seen.outcome == string(tool.Completed) {
-			return err
-		}
-		return exitWith(exitNotEnough)
+		return a.follow(a.ctx, l, rec, code, f.Output)
 	})
 }
 
