@@ -265,11 +265,11 @@ func (a *agency) tool(ctx context.Context, name string) (tool.Tool, error) {
 			return t, nil
 		}
 	}
-	hint := "`dossier tools list` shows what there is"
+	hints := []string{"`dossier tools list` shows what there is"}
 	for _, t := range trouble {
-		hint += "; " + t.Error()
+		hints = append(hints, t.Error())
 	}
-	return nil, &UsageError{Message: fmt.Sprintf("there is no tool %q", name), Hint: hint}
+	return nil, &UsageError{Message: fmt.Sprintf("there is no tool %q", name), Hint: strings.Join(hints, "; ")}
 }
 
 func entryOf(t tool.Tool) ToolEntry {
