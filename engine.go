@@ -46,7 +46,7 @@ type Engine struct {
 	agency  *agency
 	closers []func() error
 
-	covered sync.Map // coverage by run, until it is recorded
+	delivered sync.Map // quality by run, until its outcome is recorded
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -249,10 +249,8 @@ func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
 		if err != nil {
 			return err
 		}
+		e.delivered.Store(rec.ID, qualityOf(a))
 		if a.Report != nil {
-			if c := a.Report.Coverage.Claims; c.Total > 0 {
-				e.covered.Store(rec.ID, c.Of())
-			}
 			if err := e.keepReport(ctx, s, a.Report); err != nil {
 				return err
 			}

@@ -140,9 +140,24 @@ func (e *Engine) left(id string, l *lane) {
 	}
 }
 
+// quality is how good an answer is.
+type quality struct {
+	coverage   *float64 // share of its claims that have a verified passage
+	unanswered bool
+}
+
+func qualityOf(a mode.Answer) quality {
+	q := quality{unanswered: a.Unanswered}
+	if a.Report != nil && a.Report.Coverage.Claims.Total > 0 {
+		share := a.Report.Coverage.Claims.Of()
+		q.coverage = &share
+	}
+	return q
+}
+
 // settle records what became of a run of a template.
 func (e *Engine) settle(id string, status run.Status) {
-	covered, _ := e.covered.LoadAndDelete(id)
+	delivered, _ := e.delivered.LoadAndDelete(id)
 	if e.agency == nil || !status.Ended() {
 		return
 	}
@@ -160,8 +175,11 @@ func (e *Engine) settle(id string, status run.Status) {
 		Run: id, Template: set.Template, Version: set.Version, Instance: req.Instance, Status: status,
 		Tokens: rec.Spent.InputTokens + rec.Spent.OutputTokens, Cost: rec.Spent.Cost, Time: rec.Active, At: time.Now(),
 	}
-	if share, ok := covered.(float64); ok {
-		o.Coverage = &share
+	if q, ok := delivered.(quality); ok {
+		o.Coverage = q.coverage
+		if q.unanswered && status == run.Done {
+			o.Status = run.Failed // the run ended well, and the agent did not
+		}
 	}
 	if err := e.agency.fleet.Record(ctx, o); err != nil {
 		e.log.Warn("a run's outcome was not recorded", "run", id, "error", err)

@@ -49,6 +49,8 @@ type Answer struct {
 	Model     string   `json:"model,omitempty"`
 	// Extractive marks an answer that was made without a model.
 	Extractive bool `json:"extractive,omitempty"`
+	// Unanswered says that the text only tells that there is no answer.
+	Unanswered bool `json:"unanswered,omitempty"`
 	// Report is the answer with what it rests on, for modes that have sources.
 	Report *report.Report `json:"report,omitempty"`
 }

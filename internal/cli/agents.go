@@ -16,9 +16,10 @@ import (
 )
 
 type agentsCmd struct {
-	List agentsList `cmd:"" default:"withargs" help:"List the agents, those of the configuration and the templates."`
-	Show agentsShow `cmd:"" help:"Show what an agent is made of."`
-	Run  agentsRun  `cmd:"" help:"Have an agent work on a question."`
+	List   agentsList   `cmd:"" default:"withargs" help:"List the agents, those of the configuration and the templates."`
+	Search agentsSearch `cmd:"" help:"Find the agents for a task."`
+	Show   agentsShow   `cmd:"" help:"Show what an agent is made of."`
+	Run    agentsRun    `cmd:"" help:"Have an agent work on a question."`
 }
 
 func (agentsCmd) Help() string {
@@ -41,22 +42,53 @@ func (agentsList) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		if a.JSON {
-			for _, e := range list {
-				printJSON(a.proc.Stdout, e)
-			}
-			return nil
-		}
-		rows := make([][]string, len(list))
-		for i, e := range list {
-			about := cmp.Or(e.Description, strings.Join(e.Tools, ", "))
-			if e.Trouble != "" {
-				about = "can't work: " + e.Trouble
-			}
-			rows[i] = []string{e.Name, origin(e.Kind, e.Version), e.Decider, about}
-		}
-		return a.printRows(rows)
+		return a.printAgents(list)
 	})
+}
+
+type agentsSearch struct {
+	Words []string `arg:"" help:"What has to be done."`
+	K     int      `short:"k" default:"5" placeholder:"N" help:"How many (default 5)."`
+}
+
+func (agentsSearch) Help() string {
+	return examples(`dossier agents search "research in my documents"`, `dossier agents search reports -k 3 --json`)
+}
+
+func (c agentsSearch) Run(a *app) error {
+	if c.K <= 0 {
+		return &failure{code: exitUsage, message: "-k has to be more than 0"}
+	}
+	return a.with(a.ctx, func(l *link) error {
+		found, err := l.SearchAgents(a.ctx, strings.Join(c.Words, " "), c.K)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			a.notef("nothing found; `dossier agents list` shows all")
+			return exitWith(exitNotEnough)
+		}
+		return a.printAgents(found)
+	})
+}
+
+// printAgents prints agents of the directory.
+func (a *app) printAgents(list []dossier.AgentEntry) error {
+	if a.JSON {
+		for _, e := range list {
+			printJSON(a.proc.Stdout, e)
+		}
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, e := range list {
+		about := cmp.Or(e.Description, strings.Join(e.Tools, ", "))
+		if e.Trouble != "" {
+			about = "can't work: " + e.Trouble
+		}
+		rows[i] = []string{e.Name, origin(e.Kind, e.Version), e.Decider, about}
+	}
+	return a.printRows(rows)
 }
 
 // origin is where an agent comes from, in a word.
@@ -214,11 +246,7 @@ func (f *agentFlags) work(a *app, name, instance string, words []string) error {
 		if err != nil {
 			return err
 		}
-		seen, err := a.followTo(a.ctx, l, rec, code, f.Output)
-		if err != nil || seen.outcome == "" || seen.outcome == string(tool.Completed) {
-			return err
-		}
-		return exitWith(exitNotEnough)
+		return a.follow(a.ctx, l, rec, code, f.Output)
 	})
 }
 

@@ -142,6 +142,10 @@ func research(plan, query, file string) [][]event.Data {
 			event.SourceFailed{URL: "https://example.org/x", Reason: "404"}, event.NoteAdded{Text: "n"}, event.Coverage{Of: "facets", Covered: 2, Total: 7},
 			event.Coverage{Of: "claims", Covered: 12, Total: 14}, event.BudgetWarning{What: "tokens", Limit: 2000, Spent: 1600},
 		},
+		{
+			event.AgentReasoning{Text: query}, event.AgentAction{Tool: "search", CallID: "1", Arguments: []byte(`{"query":"q"}`)}, event.AgentAction{Tool: "search", CallID: "1", Result: "r"},
+			event.AgentAction{Tool: "forecast", CallID: "2", Arguments: []byte(`{"city":"x\u001b[2J","why":"` + plan + `"}`)}, event.AgentAction{Tool: "forecast", CallID: "2", Result: "Error: " + query, Failed: true},
+		},
 	}
 }
 

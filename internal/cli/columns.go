@@ -10,13 +10,20 @@ import (
 // defaultWidth is how wide tables are where there is no terminal.
 const defaultWidth = 100
 
-// printRows writes rows in columns. The last column gets what room is left; what
-// came from outside is cleaned.
+// printRows writes rows in columns. The last column gets the room that is left,
+// or a line of its own where that is too little; what came from outside is
+// cleaned.
 func (a *app) printRows(rows [][]string) error {
 	width := defaultWidth
 	if w, ok := a.terminal(a.proc.Stdout); ok {
 		width = w
 	}
+	_, err := io.WriteString(a.proc.Stdout, inColumns(rows, width))
+	return err
+}
+
+func inColumns(rows [][]string, width int) string {
+	const gap, least, indent = 2, 25, 4
 	var widest []int
 	for _, row := range rows {
 		for i := range row {
@@ -27,22 +34,30 @@ func (a *app) printRows(rows [][]string) error {
 			widest[i] = max(widest[i], term.Width(row[i]))
 		}
 	}
-	const gap, least = 2, 20
+	if len(widest) == 0 {
+		return ""
+	}
+	last := len(widest) - 1
+	used := 0
+	for _, w := range widest[:last] {
+		used += w + gap
+	}
+	below := width-used < min(least, widest[last])
 	var b strings.Builder
 	for _, row := range rows {
-		line, used := "", 0
-		for i, cell := range row {
-			if i == len(widest)-1 {
-				line += term.Fit(cell, max(least, width-used))
-				break
-			}
+		line := ""
+		for i, cell := range row[:last] {
 			line += term.Pad(cell, widest[i]+gap)
-			used += widest[i] + gap
+		}
+		switch {
+		case !below:
+			line += term.Fit(row[last], width-used)
+		case row[last] != "":
+			line = term.Fit(strings.TrimRight(line, " "), width) + "\n" + strings.Repeat(" ", indent) + term.Fit(row[last], max(least, width-indent))
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	_, err := io.WriteString(a.proc.Stdout, b.String())
-	return err
+	return b.String()
 }
 
 // sheet holds the facts of one thing, each with its name.

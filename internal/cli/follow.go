@@ -20,6 +20,7 @@ import (
 	"dossier/lang"
 	"dossier/prompt"
 	"dossier/run"
+	"dossier/tool"
 )
 
 // follower watches a run to its end, or to where it needs somebody.
@@ -57,12 +58,6 @@ func (a *app) newView(out io.Writer, code lang.Code, echo bool) view {
 // follow shows a run until it is over or waits, and returns how the command
 // ends. With a file the answer is written there.
 func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Code, file string) error {
-	_, err := a.followTo(ctx, l, rec, code, file)
-	return err
-}
-
-// followTo is follow that also returns what was seen.
-func (a *app) followTo(ctx context.Context, l *link, rec run.Record, code lang.Code, file string) (*follower, error) {
 	var answer bytes.Buffer
 	out := a.proc.Stdout
 	if file != "" {
@@ -75,11 +70,11 @@ func (a *app) followTo(ctx context.Context, l *link, rec run.Record, code lang.C
 			answer.WriteString(strings.TrimRight(f.message.Text, "\n") + "\n" + afterAnswer(f.message, code))
 		}
 		if werr := writeFile(file, answer.Bytes()); werr != nil {
-			return f, &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
+			return &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
 		}
 		a.notef("written to %s", file)
 	}
-	return f, err
+	return err
 }
 
 // writeFile replaces a file at once.
@@ -312,8 +307,13 @@ func (f *follower) result() error {
 	case run.Failed:
 		return f.failed(rec)
 	}
-	if f.spent && !f.watching {
+	switch {
+	case f.watching:
+		return nil
+	case f.spent:
 		return exitWith(exitBudget)
+	case f.outcome != "" && f.outcome != string(tool.Completed):
+		return exitWith(exitNotEnough) // the agent found no answer
 	}
 	return nil
 }

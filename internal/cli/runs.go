@@ -13,6 +13,8 @@ import (
 	"dossier/internal/server"
 	"dossier/internal/term"
 	"dossier/lang"
+	"dossier/mode"
+	"dossier/mode/toolcall"
 	"dossier/run"
 )
 
@@ -164,6 +166,15 @@ func (c runsShow) text(d dossier.Detail, log []event.Event, code lang.Code) stri
 	row("run", rec.ID)
 	row("session", rec.Session)
 	row("mode", rec.Mode)
+	var req mode.Request
+	if json.Unmarshal(rec.Request, &req) == nil {
+		who := "agent"
+		if rec.Mode == toolcall.Name {
+			who = "tool"
+		}
+		row(who, req.Agent)
+		row("instance", req.Instance)
+	}
 	row("status", lang.Text(code, "status."+string(rec.Status)))
 	row("created", rec.Created.Local().Format(time.DateTime))
 	if rec.ForkOf != "" {

@@ -83,6 +83,7 @@ type desk struct {
 	interrupts chan os.Signal
 	mode       asking
 	modes      []mode.Mode
+	env        []string
 }
 
 func newDesk(t *testing.T) *desk {
@@ -95,7 +96,7 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) run(t *testing.T, args ...string) int {
 	t.Helper()
 	return cli.Main(cli.Process{
-		Args: args, Env: []string{"HOME=" + d.home, "LANG=en_US.UTF-8", "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}, Stdin: d.stdin, Stdout: d.out, Stderr: d.err,
+		Args: args, Env: append(d.env, "HOME="+d.home, "LANG=en_US.UTF-8", "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"), Stdin: d.stdin, Stdout: d.out, Stderr: d.err,
 		Terminal: func(any) (int, bool) { return 80, d.terminal }, Interrupts: d.interrupts, Terminate: t.Context(),
 		Modes: append(d.modes, d.mode),
 	})

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"dossier"
-	"dossier/internal/server"
 	"dossier/internal/term"
 	"dossier/lang"
 	"dossier/mode"
@@ -237,45 +235,22 @@ func (c toolsSearch) Run(a *app) error {
 		return &failure{code: exitUsage, message: "-k has to be more than 0"}
 	}
 	return a.with(a.ctx, func(l *link) error {
-		found, err := searchTools(a.ctx, l, strings.Join(c.Words, " "), c.K)
+		found, err := l.SearchTools(a.ctx, strings.Join(c.Words, " "), c.K)
 		if err != nil {
 			return err
 		}
-		if err := a.printTools(found); err != nil {
+		if err := a.printTools(found.Tools); err != nil {
 			return err
 		}
-		if len(found) == 0 {
+		switch {
+		case len(found.Tools) == 0:
 			a.notef("nothing found; `dossier tools list` shows all")
 			return exitWith(exitNotEnough)
+		case !found.Tools[0].Enough:
+			a.notef("none of these surely does it")
 		}
 		return nil
 	})
-}
-
-// searchTools finds the k tools that have most of the words, those in the name
-// first.
-func searchTools(ctx context.Context, from server.Fleet, query string, k int) ([]dossier.ToolEntry, error) {
-	list, err := from.Tools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var found []dossier.ToolEntry
-	for _, t := range list.Tools {
-		name, about := strings.ToLower(t.Name), strings.ToLower(t.Description+" "+strings.Join(t.Tags, " "))
-		for word := range strings.FieldsSeq(strings.ToLower(query)) {
-			if strings.Contains(name, word) {
-				t.Score += 2
-			}
-			if strings.Contains(about, word) {
-				t.Score++
-			}
-		}
-		if t.Score > 0 {
-			found = append(found, t)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b dossier.ToolEntry) int { return cmp.Compare(b.Score, a.Score) })
-	return found[:min(k, len(found))], nil
 }
 
 type toolsTest struct {

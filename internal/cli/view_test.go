@@ -82,6 +82,23 @@ func TestTextView(t *testing.T) {
 			},
 			"searches: heat pumps\nsearch failed: blocked\nread [1] https://example.org/\nagent a: look up\n",
 		},
+		"an agent": {
+			false, []event.Data{
+				event.AgentStarted{Name: "a", Task: "look\x1b[1m up"}, event.AgentReasoning{Text: "first\nthis"},
+				event.AgentAction{Tool: "websearchtool", CallID: "1", Arguments: []byte(`{"reasoning":"why","query":"heat \u001b[31mpumps","n":3,"none":null,"list":["x"]}`)},
+				event.AgentAction{Tool: "websearchtool", CallID: "1", Result: "two\nresults"},
+				event.AgentAction{Tool: "websearchtool", CallID: "2"}, event.AgentAction{Tool: "websearchtool", CallID: "2", Result: "Error: no words", Failed: true},
+				event.AgentAction{Tool: "silent", CallID: "3"}, event.AgentAction{Tool: "silent", CallID: "3"}, event.AgentAction{Tool: "silent", CallID: "3"},
+				event.AgentAction{Tool: "Final_Answer_Tool", CallID: "4", Arguments: []byte(`{"answer":"x"}`)}, event.AgentAction{Tool: "Final_Answer_Tool", CallID: "4", Result: "x"},
+				event.AgentFinished{Name: "a", Outcome: "completed"}, event.AgentFinished{Name: "b", Outcome: "odd"},
+			},
+			"agent a: look up\nthinks: first this\ncalls websearchtool: query: heat pumps, n: 3, list: [\"x\"]\nwebsearchtool → two results\n" +
+				"calls websearchtool\nwebsearchtool failed: no words\ncalls silent\ncalls silent\ncalls Final_Answer_Tool\nagent a: done\nagent b: odd\n",
+		},
+		"a long result": {
+			false, []event.Data{event.AgentAction{Tool: "t", Failed: true, Result: strings.Repeat("word ", 100)}},
+			"t failed: " + strings.TrimSpace(strings.Repeat("word ", 32)[:159]) + "…\n",
+		},
 		"engines": {
 			false, []event.Data{
 				event.SearchStarted{Query: "q", Engine: "local"}, event.SearchStarted{Query: "heat pumps", Engine: "arxiv,github"},

@@ -17,6 +17,7 @@ import (
 // instances that are kept of them, and the tools that they call.
 type Fleet interface {
 	Agents(ctx context.Context) ([]dossier.AgentEntry, error)
+	SearchAgents(ctx context.Context, query string, k int) ([]dossier.AgentEntry, error)
 	Agent(ctx context.Context, name string) (agents.Member, error)
 
 	Templates(ctx context.Context) ([]fleet.Template, error)
@@ -40,6 +41,7 @@ type Fleet interface {
 	RemoveInstance(ctx context.Context, key string) error
 
 	Tools(ctx context.Context) (dossier.ToolList, error)
+	SearchTools(ctx context.Context, query string, k int) (dossier.ToolList, error)
 	MCPStatus(ctx context.Context) ([]mcptool.Status, error)
 }
 
@@ -73,8 +75,25 @@ func (a *api) agents(handle handleFunc) {
 		m, err := a.runs.Agent(r.Context(), r.PathValue("name"))
 		return give(w, m, err)
 	})
+	handle("GET /api/directory", func(w http.ResponseWriter, r *http.Request) error {
+		query, k, err := searchOf(r)
+		if err != nil {
+			return err
+		}
+		list, err := a.runs.SearchAgents(r.Context(), query, k)
+		return give(w, nonNil(list), err)
+	})
 	handle("GET /api/tools", func(w http.ResponseWriter, r *http.Request) error {
-		list, err := a.runs.Tools(r.Context())
+		query, k, err := searchOf(r)
+		if err != nil {
+			return err
+		}
+		var list dossier.ToolList
+		if query == "" {
+			list, err = a.runs.Tools(r.Context())
+		} else {
+			list, err = a.runs.SearchTools(r.Context(), query, k)
+		}
 		list.Tools = nonNil(list.Tools)
 		return give(w, list, err)
 	})
@@ -84,6 +103,20 @@ func (a *api) agents(handle handleFunc) {
 	})
 	a.templates(handle)
 	a.instances(handle)
+}
+
+// searchOf reads what is searched for, and how many are wanted.
+func searchOf(r *http.Request) (query string, k int, err error) {
+	q := r.URL.Query()
+	if text := q.Get("k"); text != "" {
+		k, err = number("k", text)
+	}
+	return q.Get("q"), k, err
+}
+
+// searchPath is a path with a search.
+func searchPath(path, query string, k int) string {
+	return path + "?" + url.Values{"q": {query}, "k": {strconv.Itoa(k)}}.Encode()
 }
 
 // templates registers what is about templates.
@@ -332,6 +365,16 @@ func (c *Client) UpgradeInstance(ctx context.Context, key string, version int) e
 // RemoveInstance implements Fleet.
 func (c *Client) RemoveInstance(ctx context.Context, key string) error {
 	return c.call(ctx, http.MethodDelete, instance(key), nil, nil)
+}
+
+// SearchAgents implements Fleet.
+func (c *Client) SearchAgents(ctx context.Context, query string, k int) ([]dossier.AgentEntry, error) {
+	return fetch[[]dossier.AgentEntry](ctx, c, http.MethodGet, searchPath("/api/directory", query, k), nil)
+}
+
+// SearchTools implements Fleet.
+func (c *Client) SearchTools(ctx context.Context, query string, k int) (dossier.ToolList, error) {
+	return fetch[dossier.ToolList](ctx, c, http.MethodGet, searchPath("/api/tools", query, k), nil)
 }
 
 // Tools implements Fleet.

@@ -66,7 +66,7 @@ var fleetOperations = []operation{
 		out := []string{describe(err), fmt.Sprint(i.Name, i.Template, i.Version, i.Slots, i.Queue, i.State, i.Labels, i.ID != "")}
 		_, err = b.RegisterInstance(ctx, fleet.Instance{Name: "desk", Template: "careful"})
 		out = append(out, describe(err), fmt.Sprint(errors.Is(err, fleet.ErrExists)))
-		_, err = b.RegisterInstance(ctx, fleet.Instance{Name: "other", Template: "carefuly"})
+		_, err = b.RegisterInstance(ctx, fleet.Instance{Name: "other", Template: "carefu"})
 		out = append(out, describe(err), fmt.Sprint(errors.Is(err, fleet.ErrNoTemplate)))
 		out = append(out, describe(b.DrainInstance(ctx, "desk")))
 		_, err = b.Start(ctx, dossier.Request{Mode: "agent", Request: mode.Request{Question: "hello", Instance: "desk"}})

@@ -30,7 +30,7 @@ type delivery struct {
 
 func (d *delivery) deliver(ctx context.Context) (mode.Answer, error) {
 	state := d.done.State
-	a := mode.Answer{Text: cite.Sanitize(d.done.Answer.Text), Model: d.done.Model, Extractive: d.done.Extractive}
+	a := mode.Answer{Text: cite.Sanitize(d.done.Answer.Text), Model: d.done.Model, Extractive: d.done.Extractive, Unanswered: d.done.Answer.Status != tool.Completed}
 	if len(state.Sources) == 0 {
 		return a, nil // it has read nothing that could be cited
 	}
