@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dossier/bench/internal/lab"
 	"dossier/reader"
 )
 
@@ -29,30 +30,12 @@ func main() {
 	reader.WorkerMain()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	root, err := projectRoot()
+	root, err := lab.ProjectRoot()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "eval:", err)
 		os.Exit(1)
 	}
 	os.Exit(run(ctx, root, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// projectRoot is the nearest directory, from here upwards, with a go.mod.
-func projectRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("no go.mod here or above: run it inside the project")
-		}
-		dir = parent
-	}
 }
 
 // run is the program; it returns the exit code.

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"dossier/agent"
+	"dossier/bench/internal/lab"
 	"dossier/internal/fleet"
 	"dossier/internal/store/sqlite"
 )
@@ -72,7 +73,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	before := loadAverage()
+	before := lab.Load()
 	file := filepath.Join(dir, "dossier.db")
 	began := time.Now()
 	if err := register(ctx, file, n.instances); err != nil {

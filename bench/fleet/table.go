@@ -2,19 +2,20 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"dossier/bench/internal/lab"
 )
 
 // describe says how the table came about.
 func describe(n size, before string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "go run ./bench/fleet -instances %d -wakes %d -woken %d\n", n.instances, n.wakes, n.woken)
-	fmt.Fprintf(&b, "%s, %s, %s, %d cores\n", time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.Version(), cpuModel(), runtime.NumCPU())
-	fmt.Fprintf(&b, "load average %s before, %s after\n", before, loadAverage())
+	fmt.Fprintf(&b, "%s, %s, %s, %d cores\n", time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.Version(), lab.CPU(), runtime.NumCPU())
+	fmt.Fprintf(&b, "load average %s before, %s after\n", before, lab.Load())
 	fmt.Fprintf(&b, "SQLite, commits durable; the file is in the cache of the system\n")
 	return b.String()
 }
@@ -61,25 +62,3 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 }
 
 func millis(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1e3) }
-
-func cpuModel() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return runtime.GOARCH
-	}
-	for line := range strings.Lines(string(info)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
-}
-
-func loadAverage() string {
-	load, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	first, _, _ := strings.Cut(string(load), " ")
-	return first
-}

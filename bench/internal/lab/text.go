@@ -39,13 +39,14 @@ func (l *Lab) Describe(command string, reps int, before string) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", command)
-	fmt.Fprintf(&b, "%s, %s, %s, %d cores, %s\n", time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.Version(), cpuModel(), runtime.NumCPU(), pinned)
+	fmt.Fprintf(&b, "%s, %s, %s, %d cores, %s\n", time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.Version(), CPU(), runtime.NumCPU(), pinned)
 	fmt.Fprintf(&b, "load average %s before, %s after\n", before, Load())
 	fmt.Fprintf(&b, "medians of %d turns; ratios and differences are medians of those within a turn\n", reps)
 	return b.String()
 }
 
-func cpuModel() string {
+// CPU is the name of the machine's processor.
+func CPU() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
 		return runtime.GOARCH
