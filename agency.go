@@ -461,7 +461,10 @@ func (a *agency) fingerprint(own *config.Config) (key [sha256.Size]byte, same bo
 }
 
 func modelKey(m config.Model) string {
-	extra, _ := json.Marshal(map[string]any(m.Extra))
+	extra, err := json.Marshal(map[string]any(m.Extra))
+	if err != nil {
+		extra = fmt.Appendf(nil, "%#v", map[string]any(m.Extra)) // what is no JSON is told apart all the same
+	}
 	temperature := ""
 	if m.Temperature != nil {
 		temperature = strconv.FormatFloat(*m.Temperature, 'g', -1, 64)
