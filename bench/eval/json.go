@@ -60,7 +60,7 @@ func runJSONRepair(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	var total, scored, recovered int
+	var total, scored, recovered, ended, agents int
 	for _, file := range files {
 		cases, err := readLines[repairCase](env, file)
 		if err != nil {
@@ -71,6 +71,11 @@ func runJSONRepair(ctx context.Context, env *Env) error {
 				return err
 			}
 			total++
+			e, a, err := persistent(ctx, c.Input)
+			if err != nil {
+				return err
+			}
+			ended, agents = ended+e, agents+a
 			want, ok := c.value()
 			if !ok {
 				continue
@@ -95,6 +100,8 @@ func runJSONRepair(ctx context.Context, env *Env) error {
 	}
 	env.Ratio("recovered", recovered, scored)
 	env.Count("excluded", total-scored, total)
+	// Agents whose model says nothing but this still come to an end.
+	env.Ratio("agents-ended", ended, agents)
 	return nil
 }
 
