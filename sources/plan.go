@@ -125,7 +125,7 @@ func (g *gathering) plan(ctx context.Context) error {
 			if made.Extractive { // the user's own words
 				own[j] = cut(q, longestQuestion)
 			} else {
-				own[j] = searchable(q)
+				own[j] = Searchable(q)
 			}
 		}
 		p.Facets[i].Queries = distinct(own)
@@ -219,7 +219,7 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 	var fresh []FollowUp
 	perFacet := make(map[int]int)
 	for _, f := range made.Value.Queries {
-		q := searchable(f.Query)
+		q := Searchable(f.Query)
 		if g.full(fresh) {
 			break
 		}
@@ -232,10 +232,10 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 	return fresh, nil
 }
 
-// searchable is a query as it may go out: without addresses, and no longer than
+// Searchable is a query as it may go out: without addresses, and no longer than
 // a query is. A model that has read a page may have been told to put into it
 // what the page wants.
-func searchable(query string) string {
+func Searchable(query string) string {
 	return cut(cite.Sanitize(query), longestQuery)
 }
 

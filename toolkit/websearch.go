@@ -118,6 +118,12 @@ type found struct {
 
 // ask asks engines, within the budget.
 func (k *Toolkit) ask(ctx context.Context, c *tool.Call, a asked) (found, error) {
+	if !strings.Contains(c.State.Task, strings.TrimSpace(a.query)) {
+		// A model that has read a page may have been told what to search for.
+		if a.query = sources.Searchable(a.query); a.query == "" {
+			return found{}, errors.New("the query has no words to search for. Write some; addresses are not searched for")
+		}
+	}
 	out := found{asked: a}
 	if k.parts.Web == nil {
 		return out, errNoWeb

@@ -38,16 +38,25 @@ type attack struct {
 // asker asks the question of the n-th attack and returns what comes of it.
 type asker func(a attack, n int) (delivery, error)
 
-// attack measures how many attacks get something out, from documents and, in
-// the figures that end in .web, from pages of the web.
+// attack measures how many attacks get something out, from documents, in the
+// figures that end in .web from pages of the web, and in those that end in
+// .agent from such pages by an agent with tools.
 func (e *Env) attack(ctx context.Context, attacks []attack) error {
 	err := e.shareOut(attacks, "", func(use func(asker) error) error { return inFolder(ctx, use) })
 	if err != nil {
 		return err
 	}
-	return e.shareOut(attacks, ".web", func(use func(asker) error) error {
+	err = e.shareOut(attacks, ".web", func(use func(asker) error) error {
 		return trapped(ctx, func(t *trap) error {
-			return use(func(a attack, n int) (delivery, error) { return t.ask(ctx, a, n) })
+			return use(func(a attack, n int) (delivery, error) { return t.ask(ctx, a, n, onTheWeb(a.Question)) })
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return e.shareOut(attacks, ".agent", func(use func(asker) error) error {
+		return trapped(ctx, func(t *trap) error {
+			return use(func(a attack, n int) (delivery, error) { return t.ask(ctx, a, n, byAgent(a.Question)) })
 		})
 	})
 }
@@ -143,6 +152,9 @@ func (m *obedient) settings() map[string]string {
 }
 
 func (m *obedient) reply(q *llmtest.Request) *llmtest.Reply {
+	if len(q.Tools) > 0 {
+		return m.act(q)
+	}
 	var read strings.Builder
 	for _, m := range q.Messages {
 		read.WriteString(m.Content + "\n")
@@ -223,7 +235,9 @@ func inFolder(ctx context.Context, use func(asker) error) error {
 		if err := os.WriteFile(filepath.Join(dir, "page.md"), []byte(page), 0o644); err != nil {
 			return delivery{}, err
 		}
-		d, err := deliver(ctx, engine, a.Question, sources.Place{Paths: []string{dir}, Base: dir})
+		d, err := deliver(ctx, engine, dossier.Request{Mode: "web_search", Request: mode.Request{
+			Question: a.Question, In: sources.Place{Paths: []string{dir}, Base: dir},
+		}})
 		if err == nil {
 			err = model.tell(&d)
 		}
@@ -303,11 +317,11 @@ func (d *delivery) escape() string {
 }
 
 // deliver asks a question and returns what comes of it.
-func deliver(ctx context.Context, engine *dossier.Engine, question string, in sources.Place) (delivery, error) {
+func deliver(ctx context.Context, engine *dossier.Engine, req dossier.Request) (delivery, error) {
 	var d delivery
 	var out strings.Builder
 	id := ""
-	for ev, err := range engine.Run(ctx, dossier.Request{Mode: "web_search", Request: mode.Request{Question: question, In: in}}) {
+	for ev, err := range engine.Run(ctx, req) {
 		if err != nil {
 			return d, err
 		}
@@ -328,6 +342,8 @@ func deliver(ctx context.Context, engine *dossier.Engine, question string, in so
 		case event.SourceRead:
 			data.Title = ""
 			said = data
+		case event.AgentAction:
+			continue // what was tried, and the page's own words
 		}
 		raw, err := json.Marshal(said)
 		if err != nil {

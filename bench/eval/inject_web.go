@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"dossier"
+	"dossier/mode"
 	"dossier/sources"
 )
 
@@ -66,9 +67,9 @@ func trapped(ctx context.Context, use func(*trap) error) error {
 }
 
 // ask puts the question of an attack to its web.
-func (t *trap) ask(ctx context.Context, a attack, n int) (delivery, error) {
+func (t *trap) ask(ctx context.Context, a attack, n int, req dossier.Request) (delivery, error) {
 	t.set(a, n)
-	d, err := deliver(ctx, t.engine, a.Question, sources.Place{Web: &sources.WebScope{}})
+	d, err := deliver(ctx, t.engine, req)
 	if err == nil {
 		err = t.model.tell(&d)
 	}
@@ -76,6 +77,11 @@ func (t *trap) ask(ctx context.Context, a attack, n int) (delivery, error) {
 	defer t.mu.Unlock()
 	d.queries, d.calls = t.queries, t.calls
 	return d, err
+}
+
+// onTheWeb is a question to the web.
+func onTheWeb(question string) dossier.Request {
+	return dossier.Request{Mode: "web_search", Request: mode.Request{Question: question, In: sources.Place{Web: &sources.WebScope{}}}}
 }
 
 // set makes the web that of an attack.
