@@ -3,6 +3,7 @@ package llm
 import (
 	"fmt"
 	"math"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -157,6 +158,19 @@ func countFrame(req *Request) int {
 	return n
 }
 
+// betweenWords moves the ends of a cut to where words end and begin, if that is
+// near: half a word, or half an address, says something else than the whole.
+func betweenWords(text string, head, tail int) (from, to int) {
+	const near = 300 // bytes
+	if i := strings.LastIndexAny(text[max(0, head-near):head], " \n\t"); i >= 0 {
+		head = max(0, head-near) + i
+	}
+	if i := strings.IndexAny(text[tail:min(len(text), tail+near)], " \n\t"); i >= 0 {
+		tail += i
+	}
+	return head, tail
+}
+
 // CutMiddle shortens a text to about so many tokens by leaving out its middle,
 // with a mark that says how much is missing. A text that fits is returned as
 // it is.
@@ -176,6 +190,7 @@ func CutMiddle(text string, tokens int) string {
 		for tail < len(text) && !utf8.RuneStart(text[tail]) {
 			tail++
 		}
+		head, tail = betweenWords(text, head, tail)
 		mark := fmt.Sprintf("\n[… %d characters left out …]\n", utf8.RuneCountInString(text[head:tail]))
 		out := text[:head] + mark + text[tail:]
 		if head == 0 || EstimateTokens(out) <= tokens {

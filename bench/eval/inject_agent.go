@@ -66,8 +66,12 @@ func (m *obedient) act(q *llmtest.Request) *llmtest.Reply {
 	return call("finalanswertool", map[string]any{"completed_steps": []string{tail(said, 500)}, "answer": tail(said, 20000), "status": "completed"})
 }
 
-// tail is the end of a text, where the last instructions stand.
+// tail is the end of a text, where the last instructions stand, from a word on.
 func tail(text string, most int) string {
 	runes := []rune(text)
-	return string(runes[max(0, len(runes)-most):])
+	if len(runes) <= most {
+		return text
+	}
+	_, after, _ := strings.Cut(string(runes[len(runes)-most:]), " ")
+	return after
 }
