@@ -138,14 +138,14 @@ type workspace struct {
 
 func newWorkspace(conf commandConfig, allowed Commands) (*workspace, error) {
 	if allowed.Workspace == "" {
-		return nil, errors.New("running commands is off: the operator has to name the folder in which agents may run them")
+		return nil, errors.New("running commands is off: it is allowed by the folder for it, tools.run_command_tool.workspace_path of the configuration file")
 	}
 	root, err := resolved(allowed.Workspace)
 	if err != nil {
-		return nil, fmt.Errorf("the operator's workspace: %w", err)
+		return nil, fmt.Errorf("tools.run_command_tool.workspace_path: %w", err)
 	}
 	w := &workspace{dir: root, programs: allowed.Programs, exclude: conf.Exclude, timeout: time.Duration(conf.Timeout) * time.Second}
-	if conf.Workspace != "" {
+	if conf.Workspace != "" && conf.Workspace != allowed.Workspace {
 		dir := conf.Workspace
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(root, dir)
@@ -289,7 +289,7 @@ func (w *workspace) checkBelow(program string, args []string) error {
 	var through forbidden
 	switch program {
 	case "grep":
-		through = forbidden{short: "r", long: []string{"--recursive", "--directories"}}
+		through = forbidden{short: "rd", long: []string{"--recursive", "--directories"}}
 	case "ls":
 		through = forbidden{short: "R", long: []string{"--recursive"}}
 	}

@@ -119,6 +119,8 @@ func TestCommandSettings(t *testing.T) {
 		with(`{"exclude_paths":["keys"]}`, "ls ./sub/../keys"),
 		with(`{"exclude_paths":["keys"]}`, "grep -r hidden ."),
 		with(`{"exclude_paths":["keys"]}`, "grep --rec hidden"),
+		with(`{"exclude_paths":["keys"]}`, "grep -d recurse hidden keys/../."),
+		with(`{"exclude_paths":["keys"]}`, "grep -hd recurse hidden ."),
 		with(`{"exclude_paths":["keys"]}`, "ls -R"),
 		with(`{"exclude_paths":["keys"]}`, "find"),
 		with(`{"exclude_paths":["keys/k.txt"]}`, "find -name k.txt"),
