@@ -56,6 +56,12 @@ func (w *Work) act(ctx context.Context, _ *Work, in Input, call llm.ToolCall, n 
 			w.State.Calls = make(map[string]int)
 		}
 		w.State.Calls[shown.Tool]++
+		if kind := t.Spec().Kind; kind == tool.Searching || kind == tool.Lookup {
+			w.unasked = ""
+			if a.Outcome.Failed {
+				w.unasked = kind
+			}
+		}
 		w.State.Apply(a.Outcome.Change)
 		if q := a.Outcome.Change.Ask; q != nil {
 			if err := w.ask(ctx, &a, *q); err != nil {

@@ -139,7 +139,7 @@ func (f *Fleet) prepare(ctx context.Context, i Instance, checked map[ref]error) 
 		checked[r] = err
 	}
 	if err != nil {
-		return i, fmt.Errorf("instance %q: %w", i.Name, err)
+		return i, err // it says which template
 	}
 	return i, nil
 }
