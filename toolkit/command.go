@@ -88,10 +88,11 @@ type commandConfig struct {
 	Workspace string `json:"workspace_path"`
 	Mode      string `json:"mode"`
 	Timeout   int    `json:"timeout_seconds"`
-	// Include are programs, by name or path; Exclude programs and paths of the
-	// workspace that may not be used.
-	Include []string `json:"include_paths"`
-	Exclude []string `json:"exclude_paths"`
+	// Include and Programs are programs, by name or path; Exclude programs and
+	// paths of the workspace that may not be used.
+	Include  []string `json:"include_paths"`
+	Programs []string `json:"programs"`
+	Exclude  []string `json:"exclude_paths"`
 }
 
 type commandArgs struct {
@@ -177,15 +178,24 @@ func newWorkspace(conf commandConfig, allowed Commands) (*workspace, error) {
 		}
 		slices.Sort(w.programs)
 	}
-	if len(conf.Include) > 0 && !w.unsafe {
-		for _, p := range conf.Include {
-			if !slices.Contains(w.programs, p) {
-				return nil, fmt.Errorf("include_paths names %s, which is not among the programs that the operator allows: %s", p, strings.Join(w.programs, ", "))
-			}
-		}
-		w.programs = conf.Include
+	if err := w.narrow("programs", conf.Programs); err != nil {
+		return nil, err
 	}
-	return w, nil
+	return w, w.narrow("include_paths", conf.Include)
+}
+
+// narrow leaves only some of the programs that the operator allows.
+func (w *workspace) narrow(key string, programs []string) error {
+	if len(programs) == 0 || w.unsafe {
+		return nil
+	}
+	for _, p := range programs {
+		if !slices.Contains(w.programs, p) {
+			return fmt.Errorf("%s names %s, which is not among the programs that the operator allows: %s. Others are allowed by tools.run_command_tool.programs of the configuration file", key, p, strings.Join(w.programs, ", "))
+		}
+	}
+	w.programs = programs
+	return nil
 }
 
 // resolved is a folder that exists, without links.
