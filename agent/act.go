@@ -168,7 +168,16 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 	out, err := run.EffectStep(ctx, w.Scope, spec.Effect, name, func(ctx context.Context, s *run.Scope) (tool.Outcome, error) {
 		call.Scope = s
 		began := time.Now()
-		out, err := tool.Invoke(ctx, t, call, w.guard(spec))
+		work := ctx
+		if spec.Effect != run.Effectful { // one that changes something is not broken off
+			until, cancel := s.UntilFinish(ctx)
+			defer cancel()
+			work = until
+		}
+		out, err := tool.Invoke(work, t, call, w.guard(spec))
+		if err != nil && work.Err() != nil && ctx.Err() == nil {
+			return tool.Failure(spec.Name, context.Cause(work)), nil
+		}
 		if w.Agent.Used != nil && err == nil {
 			failed := ""
 			if out.Failed {

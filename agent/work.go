@@ -325,6 +325,9 @@ func (w *Work) conclude(ctx context.Context, why error) error {
 	if answer == "" && w.draft != "" {
 		answer, w.extractive = w.draft, false
 	}
+	if w.why == run.ErrFinish.Error() {
+		w.unasked = "" // what failed last was broken off
+	}
 	if answer == "" && w.unasked == tool.Searching && len(w.State.Sources) == 0 {
 		told := event.RunError{
 			Code: "search_unavailable", Message: lang.Text(w.Task.Lang, "agent.no-search"),
