@@ -56,6 +56,12 @@ func (w *Work) act(ctx context.Context, _ *Work, in Input, call llm.ToolCall, n 
 			w.State.Calls = make(map[string]int)
 		}
 		w.State.Calls[shown.Tool]++
+		if kind := t.Spec().Kind; kind == tool.Searching || kind == tool.Lookup {
+			w.unasked = ""
+			if a.Outcome.Failed {
+				w.unasked = kind
+			}
+		}
 		w.State.Apply(a.Outcome.Change)
 		if q := a.Outcome.Change.Ask; q != nil {
 			if err := w.ask(ctx, &a, *q); err != nil {
@@ -162,7 +168,16 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 	out, err := run.EffectStep(ctx, w.Scope, spec.Effect, name, func(ctx context.Context, s *run.Scope) (tool.Outcome, error) {
 		call.Scope = s
 		began := time.Now()
-		out, err := tool.Invoke(ctx, t, call, w.guard(spec))
+		work := ctx
+		if spec.Effect != run.Effectful { // one that changes something is not broken off
+			until, cancel := s.UntilFinish(ctx)
+			defer cancel()
+			work = until
+		}
+		out, err := tool.Invoke(work, t, call, w.guard(spec))
+		if err != nil && work.Err() != nil && ctx.Err() == nil {
+			return tool.Failure(spec.Name, context.Cause(work)), nil
+		}
 		if w.Agent.Used != nil && err == nil {
 			failed := ""
 			if out.Failed {

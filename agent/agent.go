@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"dossier/event"
@@ -52,10 +53,13 @@ type Compose func(ctx context.Context, s *tool.State) (string, error)
 
 // Task is what an agent is asked to do.
 type Task struct {
-	// Text is the question, and History the conversation before it.
-	Text    string
-	History []llm.Message
-	Lang    lang.Code
+	// Text is the question, Material what it is about, and History the
+	// conversation before it. Only the model is shown the material: it is not
+	// searched for.
+	Text     string
+	Material string
+	History  []llm.Message
+	Lang     lang.Code
 	// Model replaces the one that the definition or the configuration names.
 	Model string
 	// NoInput forbids questions to the user.
@@ -64,6 +68,14 @@ type Task struct {
 	Custom map[string]json.RawMessage
 	// Callers are the agents that wait for this one, the outermost first.
 	Callers []string
+}
+
+// whole is the question with what came along with it.
+func (t *Task) whole() string {
+	if strings.TrimSpace(t.Material) == "" {
+		return t.Text
+	}
+	return t.Text + "\n\n<material>\n" + t.Material + "\n</material>"
 }
 
 // Done is how an agent's work ended.
@@ -128,7 +140,7 @@ func (a *Agent) Run(ctx context.Context, s *run.Scope, t Task) (Done, error) {
 	}
 	return Done{
 		Answer: tool.Answer{Text: w.State.Result, Status: w.State.Status}, State: &w.State,
-		Model: w.model, Extractive: w.extractive, Why: w.why,
+		Model: w.model, Extractive: w.extractive, Why: w.reason(),
 	}, nil
 }
 

@@ -431,3 +431,36 @@ func TestPhasesCanBeReplaced(t *testing.T) {
 		t.Errorf("%d tools, %s", len(last.Tools), said)
 	}
 }
+
+// A call that only looks is broken off when the run is told to finish; the
+// answer is made of what there is.
+func TestFinishEndsACallThatLooks(t *testing.T) {
+	store := memory.New(memory.Options{})
+	var x *run.Executor
+	stuck := tool.New(tool.Spec{Name: "stuck", Kind: tool.Searching, Timeout: time.Hour}, func(ctx context.Context, _ *tool.Call, _ struct{}) (tool.Result, error) {
+		if err := store.Signal(t.Context(), "r1", run.Signal{Kind: run.SignalFinish}); err != nil {
+			return tool.Result{}, err
+		}
+		if _, err := x.Notify(t.Context(), "r1"); err != nil {
+			return tool.Result{}, err
+		}
+		<-ctx.Done()
+		return tool.Result{}, context.Cause(ctx)
+	})
+	a := newAgent(t, agent.Native, says(call("stuck", `{}`)), stuck, final)
+	var done agent.Done
+	x = run.NewExecutor(run.ExecutorConfig{Journal: store, Owner: "test", Program: func(run.Record) (run.Func, run.Limits, error) {
+		return func(ctx context.Context, s *run.Scope) (err error) {
+			done, err = a.Run(ctx, s, agent.Task{Text: "Кто там?", Lang: lang.Russian})
+			return err
+		}, run.Limits{}, nil
+	}})
+	defer x.Close()
+	if err := store.Create(t.Context(), run.Record{ID: "r1", Session: "r1", Mode: "agent", Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	status, err := x.Execute(t.Context(), "r1")
+	if err != nil || status != run.Done || done.Answer.Status != tool.Failed || !strings.Contains(done.Answer.Text, "(запуск велено закончить с тем, что есть)") {
+		t.Errorf("%s %v %+v", status, err, done.Answer)
+	}
+}

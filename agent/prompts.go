@@ -108,7 +108,7 @@ func (w *Work) known(placeholder string) (string, bool) {
 	case "language":
 		return w.Task.Lang.Name(), true
 	case "task":
-		return w.Task.Text, true
+		return w.Task.whole(), true
 	}
 	return "", false
 }

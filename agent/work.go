@@ -74,6 +74,7 @@ type Work struct {
 	model      string
 	extractive bool
 	why        string
+	unasked    tool.Kind // of the last call that was to bring sources and failed
 }
 
 func newWork(a *Agent, s *run.Scope, t Task) *Work {
@@ -324,8 +325,31 @@ func (w *Work) conclude(ctx context.Context, why error) error {
 	if answer == "" && w.draft != "" {
 		answer, w.extractive = w.draft, false
 	}
+	if w.why == run.ErrFinish.Error() {
+		w.unasked = "" // what failed last was broken off
+	}
+	if answer == "" && w.unasked == tool.Searching && len(w.State.Sources) == 0 {
+		told := event.RunError{
+			Code: "search_unavailable", Message: lang.Text(w.Task.Lang, "agent.no-search"),
+			Hint: "`dossier doctor` tests each engine; `dossier agents run kb_agent` looks in your own documents",
+		}
+		if err := w.Scope.Emit(told); err != nil {
+			return err
+		}
+	}
 	w.deliver(answer)
 	return nil
+}
+
+// reason says why no model brought the work to its end.
+func (w *Work) reason() string {
+	switch w.why {
+	case llm.ErrNotConfigured.Error():
+		return lang.Text(w.Task.Lang, "agent.no-model")
+	case run.ErrFinish.Error():
+		return lang.Text(w.Task.Lang, "agent.told-to-finish")
+	}
+	return w.why
 }
 
 // deliver ends the work with an answer that no model wrote.
@@ -334,7 +358,12 @@ func (w *Work) deliver(answer string) {
 		w.finish(tool.Answer{Text: answer, Status: tool.Completed})
 		return
 	}
-	w.finish(tool.Answer{Text: lang.Text(w.Task.Lang, "agent.nothing", "why", w.why), Status: tool.Failed})
+	text := lang.Text(w.Task.Lang, "agent.nothing", "why", w.reason())
+	also := map[tool.Kind]string{tool.Searching: "agent.no-search", tool.Lookup: "agent.no-documents"}[w.unasked]
+	if also != "" && len(w.State.Sources) == 0 {
+		text = lang.Text(w.Task.Lang, "agent.nothing-and", "why", w.reason(), "also", lang.Text(w.Task.Lang, also))
+	}
+	w.finish(tool.Answer{Text: text, Status: tool.Failed})
 }
 
 // compose makes an answer of what there is.

@@ -88,10 +88,11 @@ type commandConfig struct {
 	Workspace string `json:"workspace_path"`
 	Mode      string `json:"mode"`
 	Timeout   int    `json:"timeout_seconds"`
-	// Include are programs, by name or path; Exclude programs and paths of the
-	// workspace that may not be used.
-	Include []string `json:"include_paths"`
-	Exclude []string `json:"exclude_paths"`
+	// Include and Programs are programs, by name or path; Exclude programs and
+	// paths of the workspace that may not be used.
+	Include  []string `json:"include_paths"`
+	Programs []string `json:"programs"`
+	Exclude  []string `json:"exclude_paths"`
 }
 
 type commandArgs struct {
@@ -138,14 +139,14 @@ type workspace struct {
 
 func newWorkspace(conf commandConfig, allowed Commands) (*workspace, error) {
 	if allowed.Workspace == "" {
-		return nil, errors.New("running commands is off: the operator has to name the folder in which agents may run them")
+		return nil, errors.New("running commands is off: it is allowed by the folder for it, tools.run_command_tool.workspace_path of the configuration file")
 	}
 	root, err := resolved(allowed.Workspace)
 	if err != nil {
-		return nil, fmt.Errorf("the operator's workspace: %w", err)
+		return nil, fmt.Errorf("tools.run_command_tool.workspace_path: %w", err)
 	}
 	w := &workspace{dir: root, programs: allowed.Programs, exclude: conf.Exclude, timeout: time.Duration(conf.Timeout) * time.Second}
-	if conf.Workspace != "" {
+	if conf.Workspace != "" && conf.Workspace != allowed.Workspace {
 		dir := conf.Workspace
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(root, dir)
@@ -177,15 +178,24 @@ func newWorkspace(conf commandConfig, allowed Commands) (*workspace, error) {
 		}
 		slices.Sort(w.programs)
 	}
-	if len(conf.Include) > 0 && !w.unsafe {
-		for _, p := range conf.Include {
-			if !slices.Contains(w.programs, p) {
-				return nil, fmt.Errorf("include_paths names %s, which is not among the programs that the operator allows: %s", p, strings.Join(w.programs, ", "))
-			}
-		}
-		w.programs = conf.Include
+	if err := w.narrow("programs", conf.Programs); err != nil {
+		return nil, err
 	}
-	return w, nil
+	return w, w.narrow("include_paths", conf.Include)
+}
+
+// narrow leaves only some of the programs that the operator allows.
+func (w *workspace) narrow(key string, programs []string) error {
+	if len(programs) == 0 || w.unsafe {
+		return nil
+	}
+	for _, p := range programs {
+		if !slices.Contains(w.programs, p) {
+			return fmt.Errorf("%s names %s, which is not among the programs that the operator allows: %s. Others are allowed by tools.run_command_tool.programs of the configuration file", key, p, strings.Join(w.programs, ", "))
+		}
+	}
+	w.programs = programs
+	return nil
 }
 
 // resolved is a folder that exists, without links.
@@ -289,7 +299,7 @@ func (w *workspace) checkBelow(program string, args []string) error {
 	var through forbidden
 	switch program {
 	case "grep":
-		through = forbidden{short: "r", long: []string{"--recursive", "--directories"}}
+		through = forbidden{short: "rd", long: []string{"--recursive", "--directories"}}
 	case "ls":
 		through = forbidden{short: "R", long: []string{"--recursive"}}
 	}

@@ -94,6 +94,7 @@ func TestCommandSettings(t *testing.T) {
 		`{"mode":"wild"}`:                    "no mode",
 		`{"timeout_seconds":100000}`:         "between 1 and",
 		`{"include_paths":["ls","python3"]}`: "python3, which is not among",
+		`{"programs":["python3"]}`:           "python3, which is not among",
 		`{"workspace":"x"}`:                  "did you mean workspace_path",
 	} {
 		if _, err := k.Make(RunCommand, json.RawMessage(config), w.settings); err == nil || !strings.Contains(err.Error(), want) {
@@ -114,11 +115,14 @@ func TestCommandSettings(t *testing.T) {
 	for _, c := range []call{
 		with(`{"workspace_path":"sub"}`, "cat ../a.txt"),
 		with(`{"include_paths":["ls"]}`, "cat a.txt"),
+		with(`{"programs":["ls"]}`, "cat a.txt"),
 		with(`{"exclude_paths":["keys","cat"]}`, "cat a.txt"),
 		with(`{"exclude_paths":["keys"]}`, "cat keys/k.txt"),
 		with(`{"exclude_paths":["keys"]}`, "ls ./sub/../keys"),
 		with(`{"exclude_paths":["keys"]}`, "grep -r hidden ."),
 		with(`{"exclude_paths":["keys"]}`, "grep --rec hidden"),
+		with(`{"exclude_paths":["keys"]}`, "grep -d recurse hidden keys/../."),
+		with(`{"exclude_paths":["keys"]}`, "grep -hd recurse hidden ."),
 		with(`{"exclude_paths":["keys"]}`, "ls -R"),
 		with(`{"exclude_paths":["keys"]}`, "find"),
 		with(`{"exclude_paths":["keys/k.txt"]}`, "find -name k.txt"),

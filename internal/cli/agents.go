@@ -224,7 +224,11 @@ func (f *agentFlags) work(a *app, name, instance string, words []string) error {
 	}
 	if strings.TrimSpace(question) == "" {
 		code := a.locale()
-		text := lang.Text(code, "question.empty", "example", `dossier agents run `+dossier.DefaultAgent+` "`+lang.Text(code, "question.example")+`"`)
+		command := "dossier agents run " + quoted(name)
+		if name == "" {
+			command = "dossier instances run " + quoted(instance)
+		}
+		text := lang.Text(code, "question.empty", "example", command+` "`+lang.Text(code, "question.example")+`"`)
 		return &failure{code: exitUsage, message: text, hint: "`dossier agents run --help` shows what is possible"}
 	}
 	code := a.languageOf(question)

@@ -2,19 +2,17 @@ package cli
 
 import (
 	"io"
+	"math"
 	"strings"
 
 	"dossier/internal/term"
 )
 
-// defaultWidth is how wide tables are where there is no terminal.
-const defaultWidth = 100
-
-// printRows writes rows in columns. The last column gets the room that is left,
-// or a line of its own where that is too little; what came from outside is
-// cleaned.
+// printRows writes rows in columns. On a terminal the last column gets the room
+// that is left, or a line of its own where that is too little; elsewhere nothing
+// is cut. What came from outside is cleaned.
 func (a *app) printRows(rows [][]string) error {
-	width := defaultWidth
+	width := math.MaxInt32
 	if w, ok := a.terminal(a.proc.Stdout); ok {
 		width = w
 	}

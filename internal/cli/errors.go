@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dossier/internal/config"
 	"dossier/internal/server"
 	"dossier/internal/term"
 	"dossier/prompt"
@@ -94,7 +95,13 @@ func (a *app) fail(err error) int {
 	f := explain(err)
 	a.log.Error("command failed", "exit", f.code, "error", f.message)
 	if f.message != "" {
-		for line := range strings.SplitSeq(strings.TrimSpace(term.Clean(a.redact.Redact(f.message))), "\n") {
+		message := f.message
+		if _, ok := errors.AsType[config.Errors](err); !ok {
+			// Those of the configuration hold no secrets, and name settings such
+			// as api_key, after which any word is taken for one.
+			message = a.redact.Redact(message)
+		}
+		for line := range strings.SplitSeq(strings.TrimSpace(term.Clean(message)), "\n") {
 			fmt.Fprintf(a.proc.Stderr, "dossier: %s\n", line)
 		}
 		if f.hint != "" {

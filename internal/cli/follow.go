@@ -18,6 +18,7 @@ import (
 	"dossier/internal/store"
 	"dossier/internal/term"
 	"dossier/lang"
+	"dossier/mode/toolcall"
 	"dossier/prompt"
 	"dossier/run"
 	"dossier/tool"
@@ -37,6 +38,7 @@ type follower struct {
 	spent   bool // a budget was hit
 	message event.Message
 	outcome string // of the agent that was last at work
+	trouble event.RunError
 
 	mu     sync.Mutex         // guards link's content and what follows
 	asking context.CancelFunc // ends the question that the user is asked now
@@ -213,6 +215,8 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 			if d.Role == "assistant" {
 				f.message = d
 			}
+		case event.RunError:
+			f.trouble = d
 		case event.AgentFinished:
 			f.outcome = d.Outcome
 		case event.RunStatus:
@@ -313,6 +317,10 @@ func (f *follower) result() error {
 	case f.spent:
 		return exitWith(exitBudget)
 	case f.outcome != "" && f.outcome != string(tool.Completed):
+		if code, ok := exitCodes[f.trouble.Code]; ok {
+			f.notef("hint: %s", term.Line(f.trouble.Hint))
+			return exitWith(code)
+		}
 		return exitWith(exitNotEnough) // the agent found no answer
 	}
 	return nil
@@ -338,7 +346,8 @@ func (f *follower) failed(rec run.Record) error {
 	}
 	f.mu.Unlock()
 	out.hint = strings.ReplaceAll(out.hint, "runs resume ID", "runs resume "+rec.ID)
-	if !strings.Contains(out.hint, resume) && out.code != exitUsage { // what was asked wrongly stays so
+	// What was asked wrongly stays so, and a tool is tried again by calling it.
+	if !strings.Contains(out.hint, resume) && out.code != exitUsage && rec.Mode != toolcall.Name {
 		out.hint = strings.TrimPrefix(out.hint+"; `"+resume+"` goes on where it stopped", "; ")
 	}
 	return out

@@ -494,3 +494,20 @@ func BenchmarkDefinition(b *testing.B) {
 		}
 	})
 }
+
+// TestWorkspacePath finds the folder for commands beside the file that names it.
+func TestWorkspacePath(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "c.yaml"), []byte("tools: {RunCommandTool: {workspace_path: ./ws}, other: {workspace_path: ./ws}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(Sources{Dir: dir, File: "c.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"RunCommandTool": filepath.Join(dir, "ws"), "other": "./ws"} {
+		if got := c.Tools[name].(map[string]any)["workspace_path"]; got != want {
+			t.Errorf("%s: %v instead of %s", name, got, want)
+		}
+	}
+}

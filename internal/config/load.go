@@ -94,6 +94,11 @@ type state struct {
 // everything that is wrong.
 func Load(src Sources) (*Config, error) {
 	t := schema()
+	if src.Dir == "" {
+		// Paths of files are absolute, for whoever uses one may lay relative ones
+		// elsewhere. Without a working directory they stay as they are.
+		src.Dir, _ = os.Getwd()
+	}
 	st := &state{env: src.Env, agents: map[string]*entry{}}
 	bad := &problems{}
 	st.layers[layerDefault] = st.defaults(t, bad)

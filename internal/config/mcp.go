@@ -3,6 +3,8 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -44,7 +46,15 @@ func (c *Config) MCPServer(name string) (MCPServer, error) {
 		return MCPServer{}, err
 	}
 	if (s.URL == "") == (s.Command == "") {
-		return s, &Error{Key: "mcp.mcpServers." + name, Problem: "it needs either url or command"}
+		err := &Error{Key: "mcp.mcpServers." + name, Problem: "it needs either url or command"}
+		err.at(t.from.origin)
+		keys, _ := t.entries[name].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			if near := nearest(key, []string{"url", "command"}); near != "" && near != key {
+				err.Problem, err.Nearest = err.Problem+" and has "+shorten(printable(key), 40), near
+			}
+		}
+		return s, err
 	}
 	return s, nil
 }

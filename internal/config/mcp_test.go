@@ -13,6 +13,8 @@ mcp:
     far: {url: "https://mcp.example/", headers: {Authorization: "Bearer ${HN_TOKEN}"}}
     both: {url: "https://mcp.example/", command: x}
     odd: {url: [1]}
+    typo: {urll: "https://mcp.example/"}
+    bare:
 `))
 	hn, err := c.MCPServer("hn")
 	if err != nil || hn.Command != "hn-mcp" || hn.Args[0] != "--stdio" || hn.Env["A"] != "b" || hn.Search.Tool != "find" || hn.Search.Topics[0] != "discussion" {
@@ -21,7 +23,10 @@ mcp:
 	if far, err := c.MCPServer("far"); err != nil || far.Headers["Authorization"] != "Bearer t0ken" {
 		t.Errorf("%+v, %v", far, err)
 	}
-	for name, want := range map[string]string{"none": "hn, far, both, odd", "both": "either url or command", "odd": "wrong kind"} {
+	for name, want := range map[string]string{
+		"none": "hn, far, both, odd", "both": "c.yaml:3: mcp.mcpServers.both: it needs either url or command", "odd": "wrong kind",
+		"typo": "either url or command and has urll; did you mean url?", "bare": "either url or command",
+	} {
 		if _, err := c.MCPServer(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 
+	"dossier/tool"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -300,6 +302,16 @@ func (r *reader) place(path string) string {
 	return filepath.Join(r.dir, path)
 }
 
+// placeWorkspace makes the folder in which the operator lets agents run
+// commands one relative to the file, as other paths are.
+func (r *reader) placeWorkspace(name string, config any) {
+	settings, _ := config.(map[string]any)
+	k := keyOf(settings, "workspace_path")
+	if path, ok := settings[k].(string); ok && tool.PlainName(name) == "runcommandtool" {
+		settings[k] = r.place(path)
+	}
+}
+
 func (r *reader) list(l *leaf, p pair, y *yaml.Node, name string) {
 	items := make([]string, 0, len(y.Content))
 	for _, c := range y.Content {
@@ -334,6 +346,9 @@ func (r *reader) tree(l *leaf, y *yaml.Node, name string) {
 			v, ok := r.free(p.value, key)
 			if !ok {
 				continue
+			}
+			if l == r.t.tools {
+				r.placeWorkspace(p.key.Value, v)
 			}
 			s := setting{leaf: l, key: p.key.Value, value: v}
 			if l == r.t.mcp || l == r.t.a2a {

@@ -119,6 +119,7 @@ type ref struct {
 
 // prepare completes an instance and says what is wrong with it.
 func (f *Fleet) prepare(ctx context.Context, i Instance, checked map[ref]error) (Instance, error) {
+	given := i.Name
 	i.ID = cmp.Or(i.ID, f.newID())
 	i.Name = cmp.Or(i.Name, i.ID)
 	i.Slots = cmp.Or(i.Slots, DefaultSlots)
@@ -139,7 +140,10 @@ func (f *Fleet) prepare(ctx context.Context, i Instance, checked map[ref]error) 
 		checked[r] = err
 	}
 	if err != nil {
-		return i, fmt.Errorf("instance %q: %w", i.Name, err)
+		if given != "" {
+			err = fmt.Errorf("instance %q: %w", given, err)
+		}
+		return i, err
 	}
 	return i, nil
 }

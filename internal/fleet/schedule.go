@@ -35,7 +35,7 @@ func (e *QueueFullError) Error() string {
 	if e.Limit == 0 {
 		return fmt.Sprintf("instance %s has no free slot and no queue: try again later, or register it with more slots", e.Instance)
 	}
-	return fmt.Sprintf("instance %s: %d runs wait already, which is the limit of its queue: try again later", e.Instance, e.Limit)
+	return fmt.Sprintf("instance %s: its queue is full (%d): try again later", e.Instance, e.Limit)
 }
 
 // StateError is what a run gets when its instance takes none.

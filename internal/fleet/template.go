@@ -223,7 +223,11 @@ func (f *Fleet) Delete(ctx context.Context, name string) error {
 	err := f.store.DeleteTemplate(ctx, name)
 	if errors.Is(err, ErrInUse) {
 		n, _ := f.store.CountInstances(ctx, Filter{Template: name}) // the count is a courtesy
-		return fmt.Errorf("delete template %q: %w by %d instances: remove them first, or deprecate the template", name, ErrInUse, n)
+		users := "an instance"
+		if n > 1 {
+			users = fmt.Sprintf("%d instances", n)
+		}
+		return fmt.Errorf("delete template %q: %w by %s: remove what uses it first, or deprecate the template", name, ErrInUse, users)
 	}
 	return f.explain(ctx, name, err)
 }

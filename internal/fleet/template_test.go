@@ -86,7 +86,7 @@ func TestTemplate(t *testing.T) {
 	if !errors.Is(err, fleet.ErrInUse) {
 		t.Fatal(err)
 	}
-	says(t, err, "1 instances", "remove them first")
+	says(t, err, "in use by an instance", "remove what uses it first")
 	ok(t, f.Remove(ctx, i.ID))
 	ok(t, f.Delete(ctx, "writer"))
 }

@@ -90,23 +90,25 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
+	if strings.TrimSpace(req.Context) != "" {
+		found := a.Compose
+		a.Compose = func(ctx context.Context, state *tool.State) (string, error) {
+			text, err := found(ctx, state)
+			if err != nil || text != "" || len(state.Sources) > 0 {
+				return text, err
+			}
+			return quoted(state.Task, req.Context), nil
+		}
+	}
 	language := req.Language(set.Lang)
 	done, err := a.Run(ctx, s, agent.Task{
-		Text: question(req), History: history, Lang: language, Model: req.Model, NoInput: req.NoInput,
+		Text: req.Question, Material: req.Context, History: history, Lang: language, Model: req.Model, NoInput: req.NoInput,
 	})
 	if err != nil {
 		return mode.Answer{}, err
 	}
 	d := &delivery{scope: s, blobs: m.parts.Blobs, models: a.Models, req: req, language: language, done: done}
 	return d.deliver(ctx)
-}
-
-// question with what came along with it.
-func question(req mode.Request) string {
-	if strings.TrimSpace(req.Context) == "" {
-		return req.Question
-	}
-	return req.Question + "\n\n<material>\n" + req.Context + "\n</material>"
 }
 
 // agent makes a definition ready.

@@ -181,6 +181,24 @@ func quotes(ctx context.Context, blobs sources.Blobs, state *tool.State) (string
 	return strings.TrimSpace(b.String()), nil
 }
 
+// quoted answers a task with sentences of what came along with it; empty if none
+// answers it.
+func quoted(task, material string) string {
+	var passages []extract.Passage
+	for i, part := range paragraphs(material) {
+		passages = append(passages, extract.Passage{ID: strconv.Itoa(i), Text: part})
+	}
+	made := extract.Select(task, passages, nil, extract.Options{})
+	if !made.Answered {
+		return ""
+	}
+	lines := make([]string, len(made.Sentences))
+	for i, s := range made.Sentences {
+		lines[i] = strings.TrimSpace(s.In(passages))
+	}
+	return strings.Join(lines, "\n\n")
+}
+
 // paragraphs cuts a text into pieces of several sentences.
 func paragraphs(text string) []string {
 	const enough = 600 // bytes
