@@ -70,7 +70,7 @@ func (w *Work) open() []llm.Message {
 
 // fill puts what is known into a prompt. Each placeholder is filled once: what
 // stands in the task is not looked at.
-func (w *Work) fill(text string) string { return fill(text, w.known) }
+func (w *Work) fill(text string) string { return fill(text, w.meaning) }
 
 func fill(text string, meaning func(placeholder string) (string, bool)) string {
 	var b strings.Builder
@@ -98,8 +98,8 @@ func fill(text string, meaning func(placeholder string) (string, bool)) string {
 	}
 }
 
-// known is what a placeholder stands for.
-func (w *Work) known(placeholder string) (string, bool) {
+// meaning is what a placeholder stands for.
+func (w *Work) meaning(placeholder string) (string, bool) {
 	switch placeholder {
 	case "available_tools":
 		return listed(w.Agent.Tools.All()), true

@@ -60,8 +60,9 @@ type Work struct {
 	// messages are the conversation: the system's prompt and the task, once they
 	// are made, and what came after, in the form that the decider gives it.
 	messages []llm.Message
-	found    []string    // tools of the catalog for the task
 	tools    []tool.Tool // of the definition
+	brought  []tool.Tool // of the catalog
+	known    int         // of the tools in State.Found, how many were brought
 	ends     bool        // there is a tool that ends the work
 
 	ids     map[string]bool // of calls
@@ -124,20 +125,66 @@ func (w *Work) byRules(why error) {
 	w.decider, w.extractive, w.why = rules{}, true, why.Error()
 }
 
-// search looks for the tools of the catalog that fit the task.
+// search brings the tools of the catalog that fit the task.
 func (w *Work) search(ctx context.Context) error {
 	policy := w.Agent.Definition.Search
 	if w.Agent.Finder == nil || !policy.OnDemand && len(policy.Always) == 0 {
 		return nil
 	}
-	found, err := run.Step(ctx, w.Scope, "tools", func(ctx context.Context, _ *run.Scope) ([]string, error) {
+	return w.bring(ctx, "tools", func(ctx context.Context) ([]string, error) {
 		return w.Agent.Finder.Select(ctx, w.Task.Text, w.Agent.Tools, policy)
+	})
+}
+
+// bringFound brings the tools that the agent has found since the last time.
+func (w *Work) bringFound(ctx context.Context) error {
+	fresh := w.State.Found[w.known:]
+	w.known = len(w.State.Found)
+	if w.Agent.Finder == nil || len(fresh) == 0 {
+		return nil
+	}
+	return w.bring(ctx, "tools-"+strconv.Itoa(w.State.Iteration), func(context.Context) ([]string, error) { return fresh, nil })
+}
+
+// bring puts tools of the catalog beside those of the definition. What they are
+// is recorded: the catalog may have others when the run is taken up again.
+func (w *Work) bring(ctx context.Context, step string, names func(context.Context) ([]string, error)) error {
+	cards, err := run.Step(ctx, w.Scope, step, func(ctx context.Context, _ *run.Scope) ([]tool.Card, error) {
+		chosen, err := names(ctx)
+		return tool.Cards(w.fetch(chosen)), err
 	})
 	if _, failed := run.FaultOf(err); failed && !run.Stopped(err) {
 		return nil // the listed tools are there all the same
 	}
-	w.found = found
-	return err
+	if err != nil {
+		return err
+	}
+	var called []string
+	for _, c := range cards {
+		called = append(called, c.Name)
+	}
+	tools, err := tool.Dealt(cards, w.fetch(called))
+	if err != nil {
+		return err
+	}
+	for _, t := range tools {
+		same := func(o tool.Tool) bool { return tool.PlainName(o.Spec().Name) == tool.PlainName(t.Spec().Name) }
+		if !slices.ContainsFunc(w.tools, same) && !slices.ContainsFunc(w.brought, same) {
+			w.brought = append(w.brought, t)
+		}
+	}
+	return nil
+}
+
+// fetch gets tools out of the catalog; those that it has not are left out.
+func (w *Work) fetch(names []string) []tool.Tool {
+	var tools []tool.Tool
+	for _, name := range names {
+		if t, ok := w.Agent.Finder.Get(name); ok {
+			tools = append(tools, t)
+		}
+	}
+	return tools
 }
 
 // turn is one iteration.
@@ -147,6 +194,9 @@ func (w *Work) turn(ctx context.Context) error {
 		return stuckf("%d iterations were not enough", w.State.Iteration-1)
 	}
 	if err := w.steer(); err != nil {
+		return err
+	}
+	if err := w.bringFound(ctx); err != nil {
 		return err
 	}
 	p := &w.Agent.Phases
@@ -213,13 +263,8 @@ func (w *Work) prepare(ctx context.Context, p *Phases) (in Input, err error) {
 // those that fit the task and those that the agent has found, in this order.
 func (w *Work) PrepareTools(context.Context) ([]tool.Tool, error) {
 	tools := slices.Clip(w.tools)
-	if n := len(w.found) + len(w.State.Found); n > 0 {
-		for _, name := range slices.Concat(w.found, w.State.Found) {
-			t, ok := w.Agent.Finder.Get(name)
-			if ok && !slices.Contains(tools, t) {
-				tools = append(tools, t)
-			}
-		}
+	if len(w.brought) > 0 {
+		tools = slices.Concat(w.tools, w.brought)
 	}
 	tools = tool.Available(w.rules, &w.State, tools)
 	if w.forced > 0 {
