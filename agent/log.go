@@ -39,11 +39,14 @@ func (w *Work) logThought(t *Thought) {
 	w.log = append(w.log, step)
 }
 
-func (w *Work) logAction(a *Action) {
+func (w *Work) logAction(a *Action, chosen time.Time) {
 	if w.Agent.Definition.LogsDir == "" {
 		return
 	}
 	step := logStep{Number: w.State.Iteration, Type: "tool_execution", Tool: a.Call.Name, Result: a.Outcome.Text, Error: a.Outcome.Failed}
+	if !chosen.IsZero() {
+		step.Time = chosen.Format(time.RFC3339Nano)
+	}
 	if json.Valid([]byte(a.Call.Arguments)) {
 		step.Arguments = json.RawMessage(a.Call.Arguments)
 	} else {

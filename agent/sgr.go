@@ -49,7 +49,7 @@ func (sgr) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 			return Thought{}, fmt.Errorf("the recorded reply: %w", err)
 		}
 	}
-	t.At, t.Choice.Model = r.At, r.Model
+	t.At, t.Choice.At, t.Choice.Model = r.At, r.At, r.Model
 	return t, nil
 }
 

@@ -13,7 +13,10 @@ import (
 // ReasoningTool is what reasoning is called where it is a tool.
 const ReasoningTool = "reasoningtool"
 
-// Reason is the tool by which an agent that has none of its own thinks.
+// thoughtID ends the ids of thoughts that are told as calls.
+const thoughtID = "-reasoning"
+
+// thinking is the tool by which an agent that has none of its own thinks.
 var thinking = tool.New(tool.Spec{
 	Name: ReasoningTool, Kind: tool.Reasoning, System: true,
 	Description: "Think before you act: what is known, how far the plan is, and what to do next.",
@@ -55,7 +58,7 @@ func recordThought(w *Work, tools []tool.Tool, t Thought) []llm.Message {
 	if err != nil {
 		return nil
 	}
-	id := strconv.Itoa(w.State.Iteration) + "-reasoning"
+	id := strconv.Itoa(w.State.Iteration) + thoughtID
 	name := reasoningSpec(tools).Name
 	said := t.Message
 	said.Role, said.Content = llm.RoleAssistant, ""

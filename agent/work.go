@@ -69,9 +69,11 @@ type Work struct {
 	repeats map[string]int  // how often the same call was made
 	strikes int             // replies in a row that held no call
 	forced  int             // iteration from which only an answer is accepted
+	cut     bool            // the reply was broken off
 	draft   string          // an answer that could not be read as it should be
 	log     []logStep
 
+	streamed   bool // something was shown as the answer already
 	model      string
 	extractive bool
 	why        string
@@ -205,6 +207,10 @@ func (w *Work) turn(ctx context.Context) error {
 		return err
 	}
 	reason, choose, act := w.decider.Reason, w.decider.Select, w.act
+	mute := !slices.ContainsFunc(in.Tools, func(t tool.Tool) bool { return t.Spec().Kind != tool.Reasoning })
+	if mute && w.deciderName() != ByRules { // there is nothing to call: what it says is the answer
+		in.Tools, reason, choose = nil, native{}.Reason, native{}.Select
+	}
 	if p.Reason != nil {
 		reason = p.Reason
 	}
@@ -228,15 +234,21 @@ func (w *Work) turn(ctx context.Context) error {
 	if choice.Model != "" {
 		w.model = choice.Model
 	}
+	if mute && choice.Text != "" {
+		w.finish(tool.Answer{Text: choice.Text, Status: tool.Completed})
+		return nil
+	}
 	if len(choice.Calls) == 0 {
 		return w.unheard(thought, choice)
 	}
-	w.strikes = 0
+	w.strikes, w.cut = 0, choice.Cut
+	choice.Calls = slices.Clone(choice.Calls) // the reply is not ours to change
 	w.number(choice.Calls)
-	actions, err := w.acts(ctx, in, choice.Calls, act)
+	actions, err := w.acts(ctx, in, choice, act)
 	if err != nil {
 		return err
 	}
+	tidy(choice.Calls, in.Tools)
 	w.record(thought, choice, actions)
 	if p.Reflect != nil && !w.State.Status.Finished() {
 		return p.Reflect(ctx, w)
@@ -274,8 +286,12 @@ func (w *Work) PrepareTools(context.Context) ([]tool.Tool, error) {
 	return tools, nil
 }
 
-// steer takes in what the user said unasked.
+// steer takes in what the user said unasked: it is said to the agent that the
+// user knows, not to one that works for it.
 func (w *Work) steer() error {
+	if len(w.Task.Callers) > 0 {
+		return nil
+	}
 	said, err := w.Scope.Steer()
 	for _, text := range said {
 		w.Tell(text)
@@ -325,7 +341,11 @@ func (w *Work) hopeless(err error) error {
 func (w *Work) unheard(t Thought, c Choice) error {
 	const most = 2
 	w.strikes++
-	if text := c.Text; text != "" && (!w.ends || w.strikes > most) {
+	text := c.Text
+	if w.ends && c.Complaint != "" {
+		text = answerIn(text) // a form that was not kept to is no answer
+	}
+	if text != "" && (!w.ends || w.strikes > most) {
 		w.finish(tool.Answer{Text: text, Status: tool.Completed})
 		return nil
 	}
@@ -354,9 +374,19 @@ func (w *Work) record(t Thought, c Choice, actions []Action) {
 	}
 }
 
-// conclude answers without the model, out of what there is.
+// conclude answers out of what there is: what the model has written, or else
+// what can be made without it.
 func (w *Work) conclude(ctx context.Context, why error) error {
-	w.extractive, w.why = true, why.Error()
+	w.extractive, w.why = false, why.Error()
+	if w.draft != "" {
+		w.finish(tool.Answer{Text: w.draft, Status: tool.Completed})
+		return nil
+	}
+	if r := w.State.Report; r != nil && strings.TrimSpace(r.Content) != "" {
+		w.finish(tool.Answer{Text: r.Content, Status: tool.Completed})
+		return nil
+	}
+	w.extractive = true
 	answer, err := run.Step(ctx, w.Scope, "conclude", func(ctx context.Context, _ *run.Scope) (string, error) {
 		return w.compose(ctx)
 	})
@@ -366,27 +396,16 @@ func (w *Work) conclude(ctx context.Context, why error) error {
 		}
 		answer = ""
 	}
-	if answer == "" && w.draft != "" {
-		answer, w.extractive = w.draft, false
+	a := tool.Answer{Text: answer, Status: tool.Completed}
+	if answer == "" {
+		a = tool.Answer{Text: lang.Text(w.Task.Lang, "agent.nothing", "why", w.why), Status: tool.Failed}
 	}
-	w.deliver(answer)
+	w.finish(a)
 	return nil
 }
 
-// deliver ends the work with an answer that no model wrote.
-func (w *Work) deliver(answer string) {
-	if answer != "" {
-		w.finish(tool.Answer{Text: answer, Status: tool.Completed})
-		return
-	}
-	w.finish(tool.Answer{Text: lang.Text(w.Task.Lang, "agent.nothing", "why", w.why), Status: tool.Failed})
-}
-
-// compose makes an answer of what there is.
+// compose makes an answer of what was found.
 func (w *Work) compose(ctx context.Context) (string, error) {
-	if r := w.State.Report; r != nil && r.Content != "" {
-		return r.Content, nil
-	}
 	if w.Agent.Compose != nil {
 		text, err := w.Agent.Compose(ctx, &w.State)
 		if err != nil || text != "" {
@@ -398,22 +417,4 @@ func (w *Work) compose(ctx context.Context) (string, error) {
 		text.WriteString("- " + n.Text + "\n")
 	}
 	return text.String(), nil
-}
-
-// number gives each call an id that no other call has.
-func (w *Work) number(calls []llm.ToolCall) {
-	if w.ids == nil {
-		w.ids = make(map[string]bool)
-	}
-	for i := range calls {
-		id := calls[i].ID
-		if id == "" || w.ids[id] {
-			id = strconv.Itoa(w.State.Iteration) + "-action"
-			if i > 0 {
-				id += "-" + strconv.Itoa(i+1)
-			}
-			calls[i].ID = id
-		}
-		w.ids[id] = true
-	}
 }

@@ -91,8 +91,8 @@ type Call struct {
 	ID string
 	// Args fit the tool's schema.
 	Args json.RawMessage
-	// State is what the run's tools share. A tool reads it; what it wants
-	// changed is in its Result.
+	// State is what the run's tools share, as it was when the call was made. A
+	// tool reads it; what it wants changed is in its Result.
 	State *State
 	// Scope is the step, for events and charges that belong to the call.
 	Scope *run.Scope

@@ -91,8 +91,12 @@ func (d *delivery) report(read *sources.Evidence, outcome report.Outcome) *repor
 	if w := d.done.State.Report; w != nil {
 		r.Title = w.Title
 	}
-	if d.done.Why != "" {
+	switch {
+	case d.done.Why == "":
+	case d.done.ByRules:
 		r.Notes = append(r.Notes, lang.Text(d.language, "agent.by-rules", "why", d.done.Why))
+	default:
+		r.Notes = append(r.Notes, lang.Text(d.language, "agent.cut-short", "why", d.done.Why))
 	}
 	return r
 }
