@@ -3,11 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"dossier/cite"
 	"dossier/lang"
 	"dossier/run"
 	"dossier/tool"
@@ -81,17 +80,18 @@ func (e *errand) Branch(ctx context.Context, s *run.Scope, c *tool.Call) (tool.R
 
 // adopt gives the sources of another agent the numbers that they have, or will
 // have, in the caller's state, and puts these into the text that cites them.
-// Only those that the text cites come along.
+// Only those that the text cites come along, and a citation of nothing goes:
+// in the caller's numbers it could be one of something else.
 func adopt(s *tool.State, sources []tool.Source, text string) (string, []tool.Source) {
 	renumbered := make(map[int]int)
 	var found []tool.Source
 	fresh := 0
-	text = Renumber(text, func(n int) int {
+	text = cite.Renumber(text, func(n int) (int, bool) {
 		if number, done := renumbered[n]; done {
-			return number
+			return number, true
 		}
 		if n < 1 || n > len(sources) {
-			return n
+			return 0, false
 		}
 		number, known := s.Number(sources[n-1].URL, fresh)
 		if !known {
@@ -99,26 +99,7 @@ func adopt(s *tool.State, sources []tool.Source, text string) (string, []tool.So
 		}
 		renumbered[n] = number
 		found = append(found, sources[n-1])
-		return number
+		return number, true
 	})
 	return text, found
-}
-
-var (
-	citations = regexp.MustCompile(`\[\d+(?:\s*[,;]\s*\d+)*\]`)
-	numbers   = regexp.MustCompile(`\d+`)
-)
-
-// Renumber puts other numbers of sources into a text that cites them in
-// brackets.
-func Renumber(text string, to func(n int) int) string {
-	return citations.ReplaceAllStringFunc(text, func(cited string) string {
-		return numbers.ReplaceAllStringFunc(cited, func(digits string) string {
-			n, err := strconv.Atoi(digits)
-			if err != nil {
-				return digits
-			}
-			return strconv.Itoa(to(n))
-		})
-	})
 }

@@ -70,7 +70,7 @@ func TestConversationsStayProper(t *testing.T) {
 		"a list":                call("add", `[2,3]`),
 		"broken JSON":           call("add", `{"a":2,"b`),
 		"no arguments":          call("add", ``),
-		"3 MB":                  call("add", `{"a":2,"b":3,"c":"`+strings.Repeat("x", 3<<20)+`"}`),
+		"over a megabyte":       call("add", `{"a":2,"b":3,"c":"`+strings.Repeat("x", 1<<20)+`"}`),
 		"an odd id":             {ToolCalls: []llm.ToolCall{{ID: "an id\n", Name: "add", Arguments: `{"a":2,"b":3}`}}},
 		"the id of a thought":   {ToolCalls: []llm.ToolCall{{ID: "2-reasoning", Name: "add", Arguments: `{"a":2,"b":3}`}}},
 		"the id of the next":    {ToolCalls: []llm.ToolCall{{ID: "2-action", Name: "add", Arguments: `{"a":2,"b":3}`}}},

@@ -139,11 +139,11 @@ func (d *delivery) evidence(ctx context.Context) (*sources.Evidence, error) {
 		}
 	}
 	renumber := func(text string) string {
-		return agent.Renumber(text, func(n int) int {
+		return cite.Renumber(text, func(n int) (int, bool) {
 			if to, ok := numbers[n]; ok {
-				return to
+				return to, true
 			}
-			return n
+			return n, true // the check says that there is no such source
 		})
 	}
 	d.done.Answer.Text = renumber(d.done.Answer.Text)
