@@ -65,7 +65,7 @@ func (iron) Select(ctx context.Context, w *Work, in Input, t Thought) (Choice, e
 		return c, nil
 	}
 	spec := named(in.Tools, c.Calls[0].Name).Spec()
-	rule := fmt.Sprintf("Now write the arguments of %s: %s\nReply with one JSON object that fits this JSON schema, and nothing else:\n%s", spec.Name, spec.Description, spec.Schema.Strict)
+	rule := fmt.Sprintf("Now write the arguments of %s: %s\nReply with one JSON object that fits this JSON schema, and nothing else:\n%s", spec.Name, inPrompt(spec), spec.Schema.Strict)
 	messages := slices.Concat(in.Messages, []llm.Message{{Role: llm.RoleAssistant, Content: c.Text}, {Role: llm.RoleUser, Content: rule}})
 	r, err := w.call(ctx, "generate", &llm.Request{Messages: messages}, nil)
 	if err != nil {
@@ -123,7 +123,7 @@ func ironChoice(tools []tool.Tool) string {
 		if spec.Kind == tool.Reasoning {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s: %s\n", spec.Name, spec.Description)
+		fmt.Fprintf(&b, "- %s: %s\n", spec.Name, inPrompt(spec))
 	}
 	b.WriteString("\nThink, and choose the tool to call next. Reply with one JSON object and nothing else:\n" +
 		`{"reasoning_steps": ["…", "…"], "current_situation": "…", "plan_status": "…", "enough_data": false, "remaining_steps": ["…"], "task_completed": false, "function_name_choice": "name of the tool"}`)

@@ -118,9 +118,23 @@ func listed(tools []tool.Tool) string {
 	var b strings.Builder
 	for i, t := range tools {
 		spec := t.Spec()
-		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, spec.Name, spec.Description)
+		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, spec.Name, inPrompt(spec))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// inPrompt is what a tool's description is in a prompt: one line, so that what
+// a server says of its tool can't pass for the prompt's own words.
+func inPrompt(spec *tool.Spec) string {
+	const most = 1000 // characters
+	line := strings.Join(strings.Fields(prompt.Data(spec.Description)), " ")
+	n := 0
+	for i := range line {
+		if n++; n > most {
+			return line[:i] + "…"
+		}
+	}
+	return line
 }
 
 // clarified is the message that carries the user's answer to a question.

@@ -186,7 +186,7 @@ func reactRule(tools []tool.Tool) string {
 		if spec.Kind == tool.Reasoning {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s: %s Parameters: %s\n", spec.Name, spec.Description, parameters(spec))
+		fmt.Fprintf(&b, "- %s: %s Parameters: %s\n", spec.Name, inPrompt(spec), parameters(spec))
 	}
 	b.WriteString(`
 Work in steps. In each step reply in exactly this form and then stop:

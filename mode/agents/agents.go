@@ -17,6 +17,7 @@ import (
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/prompt"
 	"dossier/run"
 	"dossier/sources"
 	"dossier/tool"
@@ -107,7 +108,7 @@ func question(req mode.Request) string {
 	if strings.TrimSpace(req.Context) == "" {
 		return req.Question
 	}
-	return req.Question + "\n\n<material>\n" + req.Context + "\n</material>"
+	return req.Question + "\n\n<material>\n" + prompt.Data(req.Context) + "\n</material>"
 }
 
 // agent makes a definition ready.
