@@ -46,6 +46,17 @@ type Reasoning struct {
 	Completed  bool     `json:"task_completed" jsonschema:"whether the task is done"`
 }
 
+// reasons is what a Reasoning is read as. Models are told the bounds, but one
+// step too many is no reason to ask again.
+type reasons struct {
+	Steps      []string `json:"reasoning_steps"`
+	Situation  string   `json:"current_situation"`
+	PlanStatus string   `json:"plan_status"`
+	Enough     bool     `json:"enough_data" default:"false"`
+	Remaining  []string `json:"remaining_steps"`
+	Completed  bool     `json:"task_completed"`
+}
+
 // Choice is what a model wants done.
 type Choice struct {
 	Calls []llm.ToolCall

@@ -217,3 +217,20 @@ func TestToolsThatAreLeftBehind(t *testing.T) {
 		t.Errorf("%s %+v", j.status, j.done)
 	}
 }
+
+// A thought that is longer than it should be is still one.
+func TestThoughtsMayBeLong(t *testing.T) {
+	long := strings.NewReplacer(`["add","answer"]`, `["one","two","three","four"]`, "two numbers", strings.Repeat("two numbers ", 40)).Replace(reasoning)
+	sgr := says(text(strings.TrimSuffix(long, "}") + `,"function":` + strings.Replace(finalCall, "{", `{"tool_name_discriminator":"finalanswertool",`, 1) + `}`))
+	hybrid := says(call("reasoningtool", long), call("finalanswertool", finalCall))
+	for decider, m := range map[agent.DeciderName]*model{agent.SGR: sgr, agent.Hybrid: hybrid} {
+		j := travel(t, newAgent(t, decider, m, add, final), task)
+		seen, _ := json.Marshal(j.events)
+		if j.done.Answer.Text != "the sum is 5" || j.done.State.Iteration != 1 || !strings.Contains(string(seen), `"steps":["one","two","three","four"]`) {
+			t.Errorf("%s after %d calls: %+v\n%s", decider, len(m.asked), j.done, seen)
+		}
+	}
+	if len(sgr.asked) != 1 {
+		t.Errorf("%d calls", len(sgr.asked))
+	}
+}

@@ -22,7 +22,7 @@ const discriminator = "tool_name_discriminator"
 
 // nextStep is what the reply is held to. The call in it is read by itself.
 type nextStep struct {
-	Reasoning
+	reasons
 	Function map[string]any `json:"function"`
 }
 
@@ -87,7 +87,7 @@ func readNextStep(raw json.RawMessage, tools []tool.Tool) (Thought, error) {
 		return Thought{}, fmt.Errorf("at /function, for %s: %w", call.Name, err)
 	}
 	call.Arguments = string(args)
-	return Thought{Reasoning: step.Reasoning, Choice: &Choice{Calls: []llm.ToolCall{call}}}, nil
+	return Thought{Reasoning: Reasoning(step.reasons), Choice: &Choice{Calls: []llm.ToolCall{call}}}, nil
 }
 
 func toolNames(tools []tool.Tool) []string {

@@ -36,13 +36,19 @@ func reasoningSpec(tools []tool.Tool) *tool.Spec {
 // the same: a model that can't keep to the form still thinks.
 func readThought(text string, r reply) Thought {
 	t := Thought{Message: r.Message, At: r.At}
-	raw, err := thinking.Spec().Schema.Read(text)
+	schema, err := llm.SchemaOf[reasons]()
+	if err != nil {
+		panic(err) // it is a type of this package
+	}
+	var read reasons
+	raw, err := schema.Read(text)
 	if err == nil {
-		err = json.Unmarshal(raw, &t.Reasoning)
+		err = json.Unmarshal(raw, &read)
 	}
 	if err != nil {
 		t.Text = strings.TrimSpace(tool.Cut(text, 2000))
 	}
+	t.Reasoning = Reasoning(read)
 	return t
 }
 
