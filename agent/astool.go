@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,8 +40,17 @@ func AsTool(d Definition, hire func(ctx context.Context, s *run.Scope) (*Agent, 
 	}
 }
 
-// ToolName is the name of an agent as a tool.
-func ToolName(agent string) string { return "agent_" + agent }
+// ToolName is the name of an agent as a tool. A name that a tool can't have is
+// spelled as far as it can be, and told from others by its hash.
+func ToolName(agent string) string {
+	name := "agent_" + agent
+	proper := presentable(name)
+	if proper == name {
+		return name
+	}
+	hash := sha256.Sum256([]byte(agent))
+	return fmt.Sprintf("%.55s_%x", proper, hash[:4])
+}
 
 type errand struct {
 	tool.Tool

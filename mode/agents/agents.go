@@ -99,7 +99,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	d := &delivery{scope: s, blobs: m.parts.Blobs, models: a.Models, req: req, language: language, done: done}
+	d := &delivery{scope: s, blobs: m.parts.Blobs, models: a.Models, req: req, language: language, research: set.Agent.Research, done: done}
 	return d.deliver(ctx)
 }
 

@@ -72,6 +72,8 @@ type world struct {
 	// tools of the agent, when the run is taken up for the n-th time.
 	tools func(n int) ([]tool.Tool, []string)
 	refs  []agent.ToolRef
+	// research agents cite.
+	research bool
 }
 
 // work has the agent work on a question, answers what it asks, and replays it.
@@ -79,7 +81,7 @@ func (w *world) work(t *testing.T, question string, answers ...string) (mode.Ans
 	t.Helper()
 	store := memory.New(memory.Options{})
 	settings, err := json.Marshal(agents.Settings{
-		Member: agents.Member{Agent: agent.Definition{Name: "tester", Decider: agent.Native, Tools: w.refs}}, Lang: lang.English,
+		Member: agents.Member{Agent: agent.Definition{Name: "tester", Decider: agent.Native, Tools: w.refs, Research: w.research}}, Lang: lang.English,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -188,5 +190,83 @@ func TestToolsOutliveTheirServer(t *testing.T) {
 	}
 	if started != 1 {
 		t.Errorf("the agent started %d times", started)
+	}
+}
+
+const page = "The Aune spotted newt lives in cold pools. A newt of the Aune lives for up to 11 years, as counts of rings in bones show.\n\nIt eats larvae."
+
+// gather finds and reads sources: the first is only found.
+var gather = tool.New(tool.Spec{Name: "gather"}, func(context.Context, *tool.Call, struct{}) (tool.Result, error) {
+	return tool.Result{Text: "read", Change: tool.Change{Sources: []tool.Source{
+		{URL: "https://a.example/", Title: "Only found"}, {URL: "https://b.example/", Title: "Read", Text: "page", Letters: len(page)},
+	}}}, nil
+})
+
+var report = tool.New(tool.Spec{Name: "createreporttool", Kind: tool.Reporting}, func(_ context.Context, _ *tool.Call, in struct {
+	Content string `json:"content"`
+}) (tool.Result, error) {
+	return tool.Result{Text: "written", Change: tool.Change{Report: &tool.Report{Title: "Newts", Content: in.Content}}}, nil
+})
+
+// What is delivered says of each claim whether what was read bears it out.
+func TestDelivery(t *testing.T) {
+	const question = "How long does a newt of the Aune live?"
+	for name, test := range map[string]struct {
+		says       []llm.Message
+		want, not  []string
+		unanswered bool
+	}{
+		"a claim that was read": {
+			says: []llm.Message{call("gather", `{}`), call("finalanswertool", `{"answer":"A newt of the Aune lives for up to 11 years [2]."}`)},
+			want: []string{"up to 11 years [", "https://b.example/"}, not: []string{"⚠"},
+		},
+		"a source that was never read": {
+			says: []llm.Message{call("gather", `{}`), call("finalanswertool", `{"answer":"A newt of the Aune lives for up to 99 years [1]."}`)},
+			want: []string{"99 years"},
+		},
+		"a source that is not there": {
+			says: []llm.Message{call("gather", `{}`), call("finalanswertool", `{"answer":"A newt of the Aune lives for up to 99 years [7]."}`)},
+			want: []string{"99 years"}, not: []string{"[7]"},
+		},
+		"no sources, and citations all the same": {
+			says: []llm.Message{call("finalanswertool", `{"answer":"A newt lives long [1][2]. See https://evil.example/x."}`)},
+			want: []string{"A newt lives long."}, not: []string{"[1]", "evil.example"},
+		},
+		"a report without sources": {
+			says: []llm.Message{call("createreporttool", `{"content":"All that is known."}`), call("finalanswertool", `{"answer":"In short."}`)},
+			want: []string{"In short.", "All that is known."},
+		},
+		"no answer": {
+			says: []llm.Message{call("gather", `{}`), call("finalanswertool", `{"answer":"Nothing was found.","status":"failed"}`)},
+			want: []string{"Nothing was found."}, unanswered: true,
+		},
+		"a report and no final answer": {
+			says: []llm.Message{call("gather", `{}`), call("createreporttool", `{"content":"A newt of the Aune lives for up to 11 years [2]."}`)},
+			want: []string{"up to 11 years", "ended early"}, not: []string{"rules did"},
+		},
+		"a very long report": {
+			says: []llm.Message{call("gather", `{}`), call("createreporttool", `{"content":"`+strings.Repeat("A newt of the Aune lives for up to 11 years [2]. ", 2000)+`"}`), call("finalanswertool", `{"answer":"See the report."}`)},
+			want: []string{"up to 11 years"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{model: &model{says: test.says}, blobs: blobs{"page": page}, research: true, tools: func(int) ([]tool.Tool, []string) {
+				return []tool.Tool{gather, report, final}, nil
+			}}
+			got, _ := w.work(t, question)
+			if got.Unanswered != test.unanswered || got.Extractive || got.Model != "scripted" {
+				t.Errorf("%+v", got)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(got.Text, want) {
+					t.Errorf("no %q in %.3000s", want, got.Text)
+				}
+			}
+			for _, not := range test.not {
+				if strings.Contains(got.Text, not) {
+					t.Errorf("%q in %.3000s", not, got.Text)
+				}
+			}
+		})
 	}
 }

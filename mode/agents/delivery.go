@@ -25,23 +25,28 @@ type delivery struct {
 	models   *llm.Models
 	req      mode.Request
 	language lang.Code
+	research bool // citations are all that brackets with numbers can be
 	done     agent.Done
 }
 
 func (d *delivery) deliver(ctx context.Context) (mode.Answer, error) {
-	state := d.done.State
-	a := mode.Answer{Text: cite.Sanitize(d.done.Answer.Text), Model: d.done.Model, Extractive: d.done.Extractive, Unanswered: d.done.Answer.Status != tool.Completed}
-	if len(state.Sources) == 0 {
-		return a, nil // it has read nothing that could be cited
+	a := mode.Answer{Model: d.done.Model, Extractive: d.done.Extractive, Unanswered: d.done.Answer.Status != tool.Completed}
+	if len(d.done.State.Sources) == 0 { // it has found nothing that could be cited
+		a.Text = cite.Sanitize(d.body())
+		if d.research {
+			a.Text, _ = cite.OnlyKnown(a.Text, func(int) bool { return false })
+		}
+		return a, nil
 	}
 	read, err := d.evidence(ctx)
 	if err != nil {
 		return a, err
 	}
-	body := d.body()
-	if d.done.Answer.Status != tool.Completed {
+	if a.Unanswered {
+		a.Text = cite.Sanitize(d.done.Answer.Text)
 		return d.nothing(read, a)
 	}
+	body := d.body()
 	checked, err := read.Verify(ctx, d.scope, sources.Writing{Models: d.models, Model: d.req.Model, Language: d.language, Text: body})
 	if err != nil {
 		return a, err
@@ -66,6 +71,9 @@ func (d *delivery) deliver(ctx context.Context) (mode.Answer, error) {
 func (d *delivery) body() string {
 	answer := strings.TrimSpace(d.done.Answer.Text)
 	written := d.done.State.Report
+	if d.done.Answer.Status != tool.Completed {
+		return answer
+	}
 	if written == nil || strings.TrimSpace(written.Content) == "" || strings.Contains(answer, strings.TrimSpace(written.Content)) {
 		return answer
 	}
@@ -148,7 +156,9 @@ func (d *delivery) evidence(ctx context.Context) (*sources.Evidence, error) {
 	}
 	d.done.Answer.Text = renumber(d.done.Answer.Text)
 	if w := d.done.State.Report; w != nil {
-		w.Content = renumber(w.Content)
+		renumbered := *w
+		renumbered.Content = renumber(w.Content)
+		d.done.State.Report = &renumbered
 	}
 	return e, nil
 }
