@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dossier/agent"
+	"dossier/internal/store/memory"
 	"dossier/llm"
 	"dossier/run"
 	"dossier/tool"
@@ -232,5 +233,62 @@ func TestThoughtsMayBeLong(t *testing.T) {
 	}
 	if len(sgr.asked) != 1 {
 		t.Errorf("%d calls", len(sgr.asked))
+	}
+}
+
+// An agent that was told to finish, or may spend no more, answers with what
+// there is, wherever it was, and so does one that it has called.
+func TestFinishInEachPhase(t *testing.T) {
+	noted := tool.New(tool.Spec{Name: "note"}, func(context.Context, *tool.Call, struct{}) (tool.Result, error) {
+		return tool.Result{Text: "noted", Change: tool.Change{Notes: []tool.Note{{Text: "newts are old"}}}}, nil
+	})
+	var finish func() // tells the run to
+	hang := tool.New(tool.Spec{Name: "hang"}, func(ctx context.Context, _ *tool.Call, _ struct{}) (tool.Result, error) {
+		finish()
+		<-ctx.Done()
+		return tool.Result{}, context.Cause(ctx)
+	})
+	inner := func() *agent.Agent {
+		a := newAgent(t, agent.Native, says(call("note", `{}`), call("hang", `{}`)), noted, hang, final)
+		a.Definition.Name = "inner"
+		return a
+	}
+	for name, test := range map[string]struct {
+		limits run.Limits
+		says   []llm.Message
+	}{
+		"tokens":           {limits: run.Limits{Tokens: 20}, says: []llm.Message{call("note", `{}`), call("add", `{"a":1,"b":2}`)}},
+		"a tool":           {says: []llm.Message{call("note", `{}`), call("hang", `{}`)}},
+		"an agent it asks": {says: []llm.Message{call("note", `{}`), call("agent_inner", `{"task":"do it"}`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inner()
+			a := newAgent(t, agent.Native, says(test.says...), noted, hang, add, final,
+				agent.AsTool(in.Definition, func(context.Context, *run.Scope) (*agent.Agent, error) { return in, nil }))
+			var done agent.Done
+			store := memory.New(memory.Options{})
+			x := run.NewExecutor(run.ExecutorConfig{Journal: store, Owner: "test", Program: func(run.Record) (run.Func, run.Limits, error) {
+				return func(ctx context.Context, s *run.Scope) (err error) {
+					done, err = a.Run(ctx, s, task)
+					return err
+				}, test.limits, nil
+			}})
+			defer x.Close()
+			finish = func() {
+				if err := store.Signal(t.Context(), "r1", run.Signal{Kind: run.SignalFinish}); err != nil {
+					t.Error(err)
+				}
+				if _, err := x.Notify(t.Context(), "r1"); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := store.Create(t.Context(), run.Record{ID: "r1", Session: "r1", Mode: "agent"}, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			status, err := x.Execute(t.Context(), "r1")
+			if err != nil || status != run.Done || !strings.Contains(done.Answer.Text, "newts are old") || !done.Extractive || done.Why == "" || done.ByRules {
+				t.Errorf("%s %+v %v", status, done, err)
+			}
+		})
 	}
 }
