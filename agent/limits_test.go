@@ -292,3 +292,41 @@ func TestFinishInEachPhase(t *testing.T) {
 		})
 	}
 }
+
+// What the user says while a called agent works is said to the agent that the
+// user has asked.
+func TestSteeringIsForTheOutermost(t *testing.T) {
+	store := memory.New(memory.Options{})
+	var x *run.Executor
+	speak := tool.New(tool.Spec{Name: "speak"}, func(context.Context, *tool.Call, struct{}) (tool.Result, error) {
+		err := store.Signal(t.Context(), "r1", run.Signal{Kind: run.SignalSteer, Text: "in Roman numerals"})
+		if err == nil {
+			_, err = x.Notify(t.Context(), "r1")
+		}
+		return tool.Result{Text: "heard"}, err
+	})
+	within := says(call("speak", `{}`), call("add", `{"a":2,"b":3}`), call("finalanswertool", finalCall))
+	inner := newAgent(t, agent.Native, within, speak, add, final)
+	inner.Definition.Name = "inner"
+	outside := says(call("agent_inner", `{"task":"do it"}`), call("finalanswertool", finalCall))
+	outer := newAgent(t, agent.Native, outside, final, agent.AsTool(inner.Definition, func(context.Context, *run.Scope) (*agent.Agent, error) { return inner, nil }))
+	x = run.NewExecutor(run.ExecutorConfig{Journal: store, Owner: "test", Program: func(run.Record) (run.Func, run.Limits, error) {
+		return func(ctx context.Context, s *run.Scope) error {
+			_, err := outer.Run(ctx, s, task)
+			return err
+		}, run.Limits{}, nil
+	}})
+	defer x.Close()
+	if err := store.Create(t.Context(), run.Record{ID: "r1", Session: "r1", Mode: "agent"}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if status, err := x.Execute(t.Context(), "r1"); err != nil || status != run.Done {
+		t.Fatal(status, err)
+	}
+	if said := fmt.Sprint(within.asked[2].Messages); strings.Contains(said, "Roman") {
+		t.Error("the called agent was told")
+	}
+	if said := fmt.Sprint(outside.asked[1].Messages); !strings.Contains(said, "Roman") {
+		t.Error("the agent was not told")
+	}
+}
