@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,19 +17,26 @@ import (
 	"dossier/tool"
 )
 
+// mostCalls is how many calls of one reply are carried out.
+const mostCalls = 20
+
 // acts carries out the calls of an iteration in their order. Once one of them
-// has ended the work the others are not carried out.
-func (w *Work) acts(ctx context.Context, in Input, calls []llm.ToolCall, act func(context.Context, *Work, Input, llm.ToolCall, int) (Action, error)) ([]Action, error) {
-	actions := make([]Action, 0, len(calls))
-	for i, call := range calls {
-		if w.State.Status.Finished() {
+// has ended the work the others are not carried out, nor are those beyond
+// mostCalls. The limits of the run hold from call to call.
+func (w *Work) acts(ctx context.Context, in Input, c Choice, act func(context.Context, *Work, Input, llm.ToolCall, int) (Action, error)) ([]Action, error) {
+	actions := make([]Action, 0, len(c.Calls))
+	for i, call := range c.Calls {
+		if w.State.Status.Finished() || i == mostCalls {
 			break
+		}
+		if i > 0 && w.Agent.Phases.PrepareTools == nil {
+			in.Tools = tool.Available(w.rules, &w.State, in.Tools)
 		}
 		a, err := act(ctx, w, in, call, i+1)
 		if err != nil {
 			return nil, err
 		}
-		w.logAction(&a)
+		w.logAction(&a, c.At)
 		actions = append(actions, a)
 	}
 	return actions, nil
@@ -37,7 +45,7 @@ func (w *Work) acts(ctx context.Context, in Input, calls []llm.ToolCall, act fun
 // act carries out one call.
 func (w *Work) act(ctx context.Context, _ *Work, in Input, call llm.ToolCall, n int) (Action, error) {
 	t, args, refusal := w.admit(in, call)
-	shown := event.AgentAction{Tool: call.Name, CallID: call.ID, Arguments: args}
+	shown := event.AgentAction{Tool: presentable(call.Name), CallID: call.ID, Arguments: args}
 	if t != nil {
 		shown.Tool = t.Spec().Name
 	}
@@ -46,7 +54,7 @@ func (w *Work) act(ctx context.Context, _ *Work, in Input, call llm.ToolCall, n 
 	}
 	a := Action{Call: llm.ToolCall{ID: call.ID, Name: shown.Tool, Arguments: call.Arguments}}
 	if refusal != nil {
-		a.Outcome = tool.Failure(shown.Tool, refusal)
+		a.Outcome = tool.Failure(refusal)
 	} else {
 		var err error
 		if a.Outcome, err = w.invoke(ctx, t, args, call.ID, n); err != nil {
@@ -86,15 +94,25 @@ func (w *Work) admit(in Input, call llm.ToolCall) (tool.Tool, json.RawMessage, e
 	if strings.TrimSpace(text) == "" {
 		text = "{}"
 	}
+	if len(text) > mostArguments {
+		return t, nil, &tool.ArgumentError{Tool: spec.Name, Err: fmt.Errorf("they have %d bytes, and %d are the most", len(text), mostArguments)}
+	}
 	args, err := spec.Schema.Read(text)
+	if w.cut && !json.Valid([]byte(text)) {
+		// What was mended of it would be taken for the whole.
+		err = errors.New("your reply was broken off because it was too long: write less")
+	}
 	if err != nil {
-		if spec.Kind == tool.Final {
-			w.draft = strings.TrimSpace(text)
+		if answer := answerIn(text); spec.Kind == tool.Final && answer != "" {
+			w.draft = answer
 		}
 		return t, nil, &tool.ArgumentError{Tool: spec.Name, Err: err}
 	}
 	return t, args, w.again(spec, args)
 }
+
+// mostArguments is how long the arguments of a call may be, in bytes.
+const mostArguments = 1 << 20
 
 // again refuses a call that was made with the same arguments before, and would
 // only bring the same.
@@ -140,6 +158,7 @@ func (w *Work) missing(offered []tool.Tool, name string) error {
 
 // named returns the tool of a name, nil if there is none.
 func named(tools []tool.Tool, name string) tool.Tool {
+	name = strings.TrimPrefix(name, "functions.")
 	for _, t := range tools {
 		if t.Spec().Name == name {
 			return t
@@ -161,7 +180,7 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 	if n > 1 {
 		name += "-" + strconv.Itoa(n)
 	}
-	call := &tool.Call{ID: id, Args: args, State: &w.State, Callers: w.Task.Callers}
+	call := &tool.Call{ID: id, Args: args, State: w.State.Copy(), Callers: w.Task.Callers}
 	if b, ok := t.(tool.Branch); ok {
 		return w.branch(ctx, b, call, name)
 	}
@@ -169,14 +188,14 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 		call.Scope = s
 		began := time.Now()
 		work := ctx
-		if spec.Effect != run.Effectful { // one that changes something is not broken off
+		if spec.Effect == run.Read { // it can be broken off and has changed nothing
 			until, cancel := s.UntilFinish(ctx)
 			defer cancel()
 			work = until
 		}
 		out, err := tool.Invoke(work, t, call, w.guard(spec))
 		if err != nil && work.Err() != nil && ctx.Err() == nil {
-			return tool.Failure(spec.Name, context.Cause(work)), nil
+			return tool.Failure(context.Cause(work)), nil
 		}
 		if w.Agent.Used != nil && err == nil {
 			failed := ""
@@ -188,7 +207,7 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 		return out, err
 	})
 	if fault, failed := run.FaultOf(err); failed && !run.Stopped(err) {
-		return tool.Failure(spec.Name, fmt.Errorf("%s", fault.Message)), nil
+		return tool.Failure(errors.New(fault.Message)), nil
 	}
 	return out, err
 }
@@ -212,12 +231,12 @@ func (w *Work) branch(ctx context.Context, b tool.Branch, call *tool.Call, name 
 		return err
 	}).Wait(ctx)
 	if err == nil {
-		return tool.Outcome{Result: result}, nil
+		return tool.Success(result), nil
 	}
 	if run.Stopped(err) || ctx.Err() != nil {
 		return tool.Outcome{}, err
 	}
-	return tool.Failure(b.Spec().Name, err), nil
+	return tool.Failure(err), nil
 }
 
 // ask puts a tool's question to the user and notes the answer.

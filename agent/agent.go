@@ -12,6 +12,7 @@ import (
 	"dossier/event"
 	"dossier/lang"
 	"dossier/llm"
+	"dossier/prompt"
 	"dossier/run"
 	"dossier/tool"
 )
@@ -75,7 +76,7 @@ func (t *Task) whole() string {
 	if strings.TrimSpace(t.Material) == "" {
 		return t.Text
 	}
-	return t.Text + "\n\n<material>\n" + t.Material + "\n</material>"
+	return t.Text + "\n\n<material>\n" + prompt.Data(t.Material) + "\n</material>"
 }
 
 // Done is how an agent's work ended.
@@ -84,9 +85,11 @@ type Done struct {
 	State  *tool.State
 	// Model that answered; empty when none did.
 	Model string
-	// Extractive says that the answer was made without a model, and Why.
-	Extractive bool
-	Why        string
+	// Extractive says that the answer was made without a model, and ByRules that
+	// rules decided what to do in the end.
+	Extractive, ByRules bool
+	// Why the work did not go as it should; empty if it did.
+	Why string
 }
 
 // Defaults of the limits.
@@ -138,10 +141,14 @@ func (a *Agent) Run(ctx context.Context, s *run.Scope, t Task) (Done, error) {
 	if err := s.Emit(summary); err != nil {
 		return Done{}, err
 	}
-	return Done{
+	done := Done{
 		Answer: tool.Answer{Text: w.State.Result, Status: w.State.Status}, State: &w.State,
-		Model: w.model, Extractive: w.extractive, Why: w.reason(),
-	}, nil
+		Model: w.model, Extractive: w.extractive, ByRules: w.deciderName() == ByRules, Why: w.reason(),
+	}
+	if done.Extractive {
+		done.Model = ""
+	}
+	return done, nil
 }
 
 // stuckError says that the model can't bring the work to an end: the answer has

@@ -147,7 +147,33 @@ func travel(t testing.TB, a *agent.Agent, task agent.Task, answers ...string) *j
 	for _, e := range placed {
 		j.events = append(j.events, e.Event)
 	}
+	if j.status.Ended() {
+		j.replay(t, a, task, placed)
+	}
 	return j
+}
+
+// replay has the agent work on the task once more from the journal alone: it
+// has to come to the same end by the same events.
+func (j *journey) replay(t testing.TB, a *agent.Agent, task agent.Task, log []run.PlacedEvent) {
+	t.Helper()
+	history, err := j.store.History(t.Context(), "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again agent.Done
+	if _, err := run.Replay(t.Context(), history, log, func(ctx context.Context, s *run.Scope) (err error) {
+		again, err = a.Run(ctx, s, task)
+		return err
+	}, run.Limits{}); err != nil {
+		t.Errorf("the replay: %v", err)
+		return
+	}
+	first, _ := json.Marshal(j.done)
+	second, _ := json.Marshal(again)
+	if string(first) != string(second) {
+		t.Errorf("the replay came to\n%s instead of\n%s", second, first)
+	}
 }
 
 func newAgent(t testing.TB, d agent.DeciderName, m *model, tools ...tool.Tool) *agent.Agent {
@@ -422,7 +448,7 @@ func TestPhasesCanBeReplaced(t *testing.T) {
 		},
 	}
 	j := travel(t, a, task)
-	if j.status != run.Done || reflected != 1 {
+	if j.status != run.Done || reflected != 2 { // once, and once in the replay
 		t.Fatalf("%s, reflected %d times", j.status, reflected)
 	}
 	last := m.asked[1]

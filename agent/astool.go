@@ -2,12 +2,12 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"dossier/cite"
 	"dossier/lang"
 	"dossier/run"
 	"dossier/tool"
@@ -40,8 +40,17 @@ func AsTool(d Definition, hire func(ctx context.Context, s *run.Scope) (*Agent, 
 	}
 }
 
-// ToolName is the name of an agent as a tool.
-func ToolName(agent string) string { return "agent_" + agent }
+// ToolName is the name of an agent as a tool. A name that a tool can't have is
+// spelled as far as it can be, and told from others by its hash.
+func ToolName(agent string) string {
+	name := "agent_" + agent
+	proper := presentable(name)
+	if proper == name {
+		return name
+	}
+	hash := sha256.Sum256([]byte(agent))
+	return fmt.Sprintf("%.55s_%x", proper, hash[:4])
+}
 
 type errand struct {
 	tool.Tool
@@ -81,17 +90,18 @@ func (e *errand) Branch(ctx context.Context, s *run.Scope, c *tool.Call) (tool.R
 
 // adopt gives the sources of another agent the numbers that they have, or will
 // have, in the caller's state, and puts these into the text that cites them.
-// Only those that the text cites come along.
+// Only those that the text cites come along, and a citation of nothing goes:
+// in the caller's numbers it could be one of something else.
 func adopt(s *tool.State, sources []tool.Source, text string) (string, []tool.Source) {
 	renumbered := make(map[int]int)
 	var found []tool.Source
 	fresh := 0
-	text = Renumber(text, func(n int) int {
+	text = cite.Renumber(text, func(n int) (int, bool) {
 		if number, done := renumbered[n]; done {
-			return number
+			return number, true
 		}
 		if n < 1 || n > len(sources) {
-			return n
+			return 0, false
 		}
 		number, known := s.Number(sources[n-1].URL, fresh)
 		if !known {
@@ -99,26 +109,7 @@ func adopt(s *tool.State, sources []tool.Source, text string) (string, []tool.So
 		}
 		renumbered[n] = number
 		found = append(found, sources[n-1])
-		return number
+		return number, true
 	})
 	return text, found
-}
-
-var (
-	citations = regexp.MustCompile(`\[\d+(?:\s*[,;]\s*\d+)*\]`)
-	numbers   = regexp.MustCompile(`\d+`)
-)
-
-// Renumber puts other numbers of sources into a text that cites them in
-// brackets.
-func Renumber(text string, to func(n int) int) string {
-	return citations.ReplaceAllStringFunc(text, func(cited string) string {
-		return numbers.ReplaceAllStringFunc(cited, func(digits string) string {
-			n, err := strconv.Atoi(digits)
-			if err != nil {
-				return digits
-			}
-			return strconv.Itoa(to(n))
-		})
-	})
 }

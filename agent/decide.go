@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"dossier/event"
 	"dossier/llm"
-	"dossier/llm/jsonrepair"
 	"dossier/run"
 	"dossier/tool"
 )
@@ -48,6 +46,17 @@ type Reasoning struct {
 	Completed  bool     `json:"task_completed" jsonschema:"whether the task is done"`
 }
 
+// reasons is what a Reasoning is read as. Models are told the bounds, but one
+// step too many is no reason to ask again.
+type reasons struct {
+	Steps      []string `json:"reasoning_steps"`
+	Situation  string   `json:"current_situation"`
+	PlanStatus string   `json:"plan_status"`
+	Enough     bool     `json:"enough_data" default:"false"`
+	Remaining  []string `json:"remaining_steps"`
+	Completed  bool     `json:"task_completed"`
+}
+
 // Choice is what a model wants done.
 type Choice struct {
 	Calls []llm.ToolCall
@@ -57,6 +66,9 @@ type Choice struct {
 	// Message is the reply that it was read from.
 	Message llm.Message
 	Model   string
+	// Cut says that the reply was broken off, and At when it came.
+	Cut bool
+	At  time.Time
 }
 
 // deciderFor returns the decider of a name.
@@ -82,7 +94,9 @@ type reply struct {
 	// Object is what was asked for, where the reply had to be one.
 	Object json.RawMessage `json:"object,omitempty"`
 	Model  string          `json:"model,omitempty"`
-	At     time.Time       `json:"at,omitzero"`
+	// Cut says that the reply was broken off at its greatest length.
+	Cut bool      `json:"cut,omitempty"`
+	At  time.Time `json:"at,omitzero"`
 	// Gone says why there is no reply.
 	Gone *goneError `json:"gone,omitempty"`
 }
@@ -106,6 +120,9 @@ func (r *reply) AppendJSON(buf []byte) (_ []byte, err error) {
 			return nil, err
 		}
 		buf = append(append(append(buf, `"gone":`...), gone...), ',')
+	}
+	if r.Cut {
+		buf = append(buf, `"cut":true,`...)
 	}
 	buf = llm.AppendString(append(buf, `"model":`...), r.Model)
 	buf = r.At.AppendFormat(append(buf, `,"at":"`...), time.RFC3339Nano)
@@ -191,15 +208,19 @@ func goneFrom(err error) *goneError {
 func (w *Work) plain(ctx context.Context, s *run.Scope, req *llm.Request) (reply, error) {
 	var sink func(llm.Chunk)
 	if !w.ends && len(w.Task.Callers) == 0 {
-		// A reply without a call is the answer.
+		// A reply without a call is the answer; what came with a call before it
+		// was none.
+		stale := w.streamed
 		sink = func(c llm.Chunk) {
 			if c.Text != "" || c.Restart {
-				_ = s.Emit(event.AnswerDelta{Text: c.Text, Reset: c.Restart})
+				_ = s.Emit(event.AnswerDelta{Text: c.Text, Reset: c.Restart || stale})
+				stale = false
+				w.streamed = true
 			}
 		}
 	}
 	resp, err := w.client.Stream(ctx, req, sink)
-	if e, ok := errors.AsType[*llm.Error](err); ok && e.Unsupported == "tool_choice" && req.ToolChoice == llm.ChooseRequired {
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Unsupported == "tool_choice" && req.ToolChoice != "" {
 		softer := *req
 		softer.ToolChoice = ""
 		resp, err = w.client.Stream(ctx, &softer, sink)
@@ -207,7 +228,8 @@ func (w *Work) plain(ctx context.Context, s *run.Scope, req *llm.Request) (reply
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{Message: resp.Message, Model: resp.Model}, w.charge(s, req, resp.Usage, 1)
+	resp.Message.Role = llm.RoleAssistant // it is read from the journal by it
+	return reply{Message: resp.Message, Model: resp.Model, Cut: resp.Finish == llm.FinishLength}, w.charge(s, req, resp.Usage, 1)
 }
 
 // structured asks for an object.
@@ -255,90 +277,4 @@ next:
 		out = append(out, spec.For())
 	}
 	return out
-}
-
-// callInText finds a call that a model wrote as text instead of making it: JSON
-// that names a tool, with its arguments inside or beside the name.
-func callInText(text string, tools []tool.Tool) (llm.ToolCall, bool) {
-	raw, err := jsonrepair.Object(text)
-	if err != nil {
-		return llm.ToolCall{}, false
-	}
-	var o map[string]json.RawMessage
-	if json.Unmarshal(raw, &o) != nil {
-		return llm.ToolCall{}, false
-	}
-	return callInObject(o, tools)
-}
-
-// The names that models give to the parts of a call.
-var (
-	callNames = []string{"tool_name_discriminator", "tool_name", "tool", "name", "function_name", "function_name_choice", "function", "action", "recipient_name"}
-	argsNames = []string{"arguments", "args", "parameters", "params", "input", "action_input", "tool_input"}
-)
-
-func callInObject(o map[string]json.RawMessage, tools []tool.Tool) (llm.ToolCall, bool) {
-	for _, key := range callNames {
-		raw, ok := o[key]
-		if !ok {
-			continue
-		}
-		var inner map[string]json.RawMessage
-		if json.Unmarshal(raw, &inner) == nil && inner != nil {
-			if call, ok := callInObject(inner, tools); ok {
-				return call, true
-			}
-			continue
-		}
-		var name string
-		if json.Unmarshal(raw, &name) != nil {
-			continue
-		}
-		t := named(tools, strings.TrimPrefix(name, "functions."))
-		if t == nil {
-			continue
-		}
-		return llm.ToolCall{Name: t.Spec().Name, Arguments: argumentsIn(o, key)}, true
-	}
-	// An object that has just what one of the tools wants.
-	for _, t := range tools {
-		spec := t.Spec()
-		if spec.Kind == tool.Reasoning {
-			continue
-		}
-		raw, err := json.Marshal(o)
-		if err != nil {
-			return llm.ToolCall{}, false
-		}
-		if args, err := spec.Schema.Read(string(raw)); err == nil && len(o) > 1 {
-			return llm.ToolCall{Name: spec.Name, Arguments: string(args)}, true
-		}
-	}
-	return llm.ToolCall{}, false
-}
-
-// argumentsIn returns the arguments of a call whose name stands under key.
-func argumentsIn(o map[string]json.RawMessage, key string) string {
-	for _, name := range argsNames {
-		raw, ok := o[name]
-		if !ok {
-			continue
-		}
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			return text
-		}
-		return string(raw)
-	}
-	rest := make(map[string]json.RawMessage, len(o))
-	for k, v := range o {
-		if k != key {
-			rest[k] = v
-		}
-	}
-	raw, err := json.Marshal(rest)
-	if err != nil {
-		return "{}"
-	}
-	return string(raw)
 }

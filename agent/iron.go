@@ -31,7 +31,7 @@ func (iron) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 		return Thought{}, err
 	}
 	text := spoken(r.Message)
-	t := Thought{Message: r.Message, At: r.At, Choice: &Choice{Text: text, Model: r.Model}}
+	t := Thought{Message: r.Message, At: r.At, Choice: &Choice{Text: text, Model: r.Model, At: r.At}}
 	var s selection
 	if raw, err := jsonrepair.Object(text); err == nil {
 		_ = json.Unmarshal(raw, &s)
@@ -65,7 +65,7 @@ func (iron) Select(ctx context.Context, w *Work, in Input, t Thought) (Choice, e
 		return c, nil
 	}
 	spec := named(in.Tools, c.Calls[0].Name).Spec()
-	rule := fmt.Sprintf("Now write the arguments of %s: %s\nReply with one JSON object that fits this JSON schema, and nothing else:\n%s", spec.Name, spec.Description, spec.Schema.Strict)
+	rule := fmt.Sprintf("Now write the arguments of %s: %s\nReply with one JSON object that fits this JSON schema, and nothing else:\n%s", spec.Name, inPrompt(spec), spec.Schema.Strict)
 	messages := slices.Concat(in.Messages, []llm.Message{{Role: llm.RoleAssistant, Content: c.Text}, {Role: llm.RoleUser, Content: rule}})
 	r, err := w.call(ctx, "generate", &llm.Request{Messages: messages}, nil)
 	if err != nil {
@@ -84,7 +84,7 @@ func (iron) Select(ctx context.Context, w *Work, in Input, t Thought) (Choice, e
 			args = json.RawMessage(text)
 		}
 	}
-	c.Calls = []llm.ToolCall{{Name: spec.Name, Arguments: string(args)}}
+	c.Calls, c.Cut = []llm.ToolCall{{Name: spec.Name, Arguments: string(args)}}, r.Cut
 	return c, nil
 }
 
@@ -93,9 +93,13 @@ func (iron) Record(_ *Work, t Thought, c Choice, actions []Action, to []llm.Mess
 		return recordCalls(to, c, nil)
 	}
 	return recordText(to, actions, func(a Action) string {
-		return fmt.Sprintf("I call %s with %s", a.Call.Name, a.Call.Arguments)
+		return fmt.Sprintf("I call %s with %s", a.Call.Name, tool.Cut(a.Call.Arguments, mostWritten))
 	}, "Result of %s:\n<document>\n%s\n</document>")
 }
+
+// mostWritten is how much of a call's arguments stays in a conversation of
+// texts, in characters.
+const mostWritten = 20_000
 
 // recordText appends calls and results as a conversation of texts.
 func recordText(to []llm.Message, actions []Action, said func(Action) string, result string) []llm.Message {
@@ -119,7 +123,7 @@ func ironChoice(tools []tool.Tool) string {
 		if spec.Kind == tool.Reasoning {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s: %s\n", spec.Name, spec.Description)
+		fmt.Fprintf(&b, "- %s: %s\n", spec.Name, inPrompt(spec))
 	}
 	b.WriteString("\nThink, and choose the tool to call next. Reply with one JSON object and nothing else:\n" +
 		`{"reasoning_steps": ["…", "…"], "current_situation": "…", "plan_status": "…", "enough_data": false, "remaining_steps": ["…"], "task_completed": false, "function_name_choice": "name of the tool"}`)
@@ -138,14 +142,19 @@ func withRule(messages []llm.Message, rule string) []llm.Message {
 
 // spoken is a reply as text, without what a model thought aloud before it. A
 // call that was made all the same is text too.
+//
+// Of a reply that is longer than any call the rest is left out.
 func spoken(m llm.Message) string {
 	text := m.Content
+	if len(text) > mostArguments {
+		text = tool.Cut(text, mostArguments)
+	}
 	if i := strings.LastIndex(text, "</think>"); i >= 0 {
 		text = text[i+len("</think>"):]
 	}
 	if strings.TrimSpace(text) == "" && len(m.ToolCalls) > 0 {
 		call := m.ToolCalls[0]
-		return `{"tool":` + string(llm.AppendString(nil, call.Name)) + `,"arguments":` + string(llm.AppendString(nil, call.Arguments)) + `}`
+		return `{"tool":` + string(llm.AppendString(nil, call.Name)) + `,"arguments":` + string(llm.AppendString(nil, tool.Cut(call.Arguments, mostArguments))) + `}`
 	}
 	return strings.TrimSpace(text)
 }

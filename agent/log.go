@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"dossier/llm"
@@ -39,11 +40,14 @@ func (w *Work) logThought(t *Thought) {
 	w.log = append(w.log, step)
 }
 
-func (w *Work) logAction(a *Action) {
+func (w *Work) logAction(a *Action, chosen time.Time) {
 	if w.Agent.Definition.LogsDir == "" {
 		return
 	}
 	step := logStep{Number: w.State.Iteration, Type: "tool_execution", Tool: a.Call.Name, Result: a.Outcome.Text, Error: a.Outcome.Failed}
+	if !chosen.IsZero() {
+		step.Time = chosen.Format(time.RFC3339Nano)
+	}
 	if json.Valid([]byte(a.Call.Arguments)) {
 		step.Arguments = json.RawMessage(a.Call.Arguments)
 	} else {
@@ -61,6 +65,9 @@ type logFile struct {
 	Steps    []logStep      `json:"log"`
 	State    *tool.State    `json:"state"`
 }
+
+// inFileNames keeps an agent's name from leading out of the folder.
+var inFileNames = strings.NewReplacer("/", "_", "\\", "_", "\x00", "_", ":", "_")
 
 // writeLog writes the log of the run to the definition's folder. That it can't
 // be written is no reason to lose the answer: it is told in the log of events.
@@ -84,7 +91,7 @@ func (w *Work) writeLog(ctx context.Context) error {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", fmt.Errorf("the folder of agents' logs: %w", err)
 		}
-		name := filepath.Join(dir, rec.Created.UTC().Format("20060102-150405")+"-"+id+"-log.json")
+		name := filepath.Join(dir, rec.Created.UTC().Format("20060102-150405")+"-"+inFileNames.Replace(id)+"-log.json")
 		return name, os.WriteFile(name, raw, 0o600)
 	})
 	if _, failed := run.FaultOf(err); failed && !run.Stopped(err) {

@@ -26,7 +26,7 @@ func (native) Record(_ *Work, _ Thought, c Choice, actions []Action, to []llm.Me
 // selectByCall asks the model for a call.
 func (w *Work) selectByCall(ctx context.Context, in Input, tools []llm.Tool) (Choice, error) {
 	req := &llm.Request{Messages: in.Messages, Tools: tools}
-	if w.ends {
+	if w.ends && len(tools) > 0 {
 		req.ToolChoice = llm.ChooseRequired
 		if len(tools) == 1 {
 			req.ToolChoice = tools[0].Name
@@ -41,7 +41,7 @@ func (w *Work) selectByCall(ctx context.Context, in Input, tools []llm.Tool) (Ch
 
 // chosen reads the calls of a reply, also when they were only written down.
 func (w *Work) chosen(in Input, r reply) Choice {
-	c := Choice{Calls: r.Message.ToolCalls, Text: strings.TrimSpace(r.Message.Content), Message: r.Message, Model: r.Model}
+	c := Choice{Calls: r.Message.ToolCalls, Text: strings.TrimSpace(r.Message.Content), Message: r.Message, Model: r.Model, Cut: r.Cut, At: r.At}
 	if len(c.Calls) == 0 && w.ends {
 		if call, ok := callInText(c.Text, in.Tools); ok {
 			c.Calls = []llm.ToolCall{call}

@@ -70,7 +70,7 @@ func (w *Work) open() []llm.Message {
 
 // fill puts what is known into a prompt. Each placeholder is filled once: what
 // stands in the task is not looked at.
-func (w *Work) fill(text string) string { return fill(text, w.known) }
+func (w *Work) fill(text string) string { return fill(text, w.meaning) }
 
 func fill(text string, meaning func(placeholder string) (string, bool)) string {
 	var b strings.Builder
@@ -98,8 +98,8 @@ func fill(text string, meaning func(placeholder string) (string, bool)) string {
 	}
 }
 
-// known is what a placeholder stands for.
-func (w *Work) known(placeholder string) (string, bool) {
+// meaning is what a placeholder stands for.
+func (w *Work) meaning(placeholder string) (string, bool) {
 	switch placeholder {
 	case "available_tools":
 		return listed(w.Agent.Tools.All()), true
@@ -118,9 +118,23 @@ func listed(tools []tool.Tool) string {
 	var b strings.Builder
 	for i, t := range tools {
 		spec := t.Spec()
-		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, spec.Name, spec.Description)
+		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, spec.Name, inPrompt(spec))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// inPrompt is what a tool's description is in a prompt: one line, so that what
+// a server says of its tool can't pass for the prompt's own words.
+func inPrompt(spec *tool.Spec) string {
+	const most = 1000 // characters
+	line := strings.Join(strings.Fields(prompt.Data(spec.Description)), " ")
+	n := 0
+	for i := range line {
+		if n++; n > most {
+			return line[:i] + "…"
+		}
+	}
+	return line
 }
 
 // clarified is the message that carries the user's answer to a question.

@@ -22,7 +22,7 @@ func (react) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 		return Thought{}, err
 	}
 	p := parseReAct(spoken(r.Message))
-	t := Thought{Text: p.thought, At: r.At, Message: r.Message, Choice: &Choice{Text: p.text, Model: r.Model}}
+	t := Thought{Text: p.thought, At: r.At, Message: r.Message, Choice: &Choice{Text: p.text, Model: r.Model, Cut: r.Cut, At: r.At}}
 	switch {
 	case p.action != "":
 		t.Choice.Calls = []llm.ToolCall{p.call(in.Tools)}
@@ -64,7 +64,7 @@ func (react) Record(_ *Work, t Thought, c Choice, actions []Action, to []llm.Mes
 		return recordCalls(to, c, nil)
 	}
 	return recordText(to, actions, func(a Action) string {
-		said := fmt.Sprintf("Action: %s %s", a.Call.Name, a.Call.Arguments)
+		said := fmt.Sprintf("Action: %s %s", a.Call.Name, tool.Cut(a.Call.Arguments, mostWritten))
 		if t.Text != "" {
 			said = "Thought: " + t.Text + "\n" + said
 		}
@@ -186,7 +186,7 @@ func reactRule(tools []tool.Tool) string {
 		if spec.Kind == tool.Reasoning {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s: %s Parameters: %s\n", spec.Name, spec.Description, parameters(spec))
+		fmt.Fprintf(&b, "- %s: %s Parameters: %s\n", spec.Name, inPrompt(spec), parameters(spec))
 	}
 	b.WriteString(`
 Work in steps. In each step reply in exactly this form and then stop:

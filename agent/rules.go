@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -41,7 +42,7 @@ func (rules) Select(ctx context.Context, w *Work, in Input, _ Thought) (Choice, 
 	if t := fresh(tool.Reading); t != nil && len(unread) > 0 {
 		return choose(t, map[string]any{"urls": unread[:min(reads, len(unread))]})
 	}
-	return Choice{}, &stuckError{&goneError{Why: w.why}}
+	return Choice{}, &stuckError{&goneError{Why: cmp.Or(w.why, "the agent works by rules, without a model")}}
 }
 
 func (rules) Record(_ *Work, _ Thought, c Choice, actions []Action, to []llm.Message) []llm.Message {

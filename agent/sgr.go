@@ -22,7 +22,7 @@ const discriminator = "tool_name_discriminator"
 
 // nextStep is what the reply is held to. The call in it is read by itself.
 type nextStep struct {
-	Reasoning
+	reasons
 	Function map[string]any `json:"function"`
 }
 
@@ -49,7 +49,7 @@ func (sgr) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 			return Thought{}, fmt.Errorf("the recorded reply: %w", err)
 		}
 	}
-	t.At, t.Choice.Model = r.At, r.Model
+	t.At, t.Choice.At, t.Choice.Model = r.At, r.At, r.Model
 	return t, nil
 }
 
@@ -87,7 +87,7 @@ func readNextStep(raw json.RawMessage, tools []tool.Tool) (Thought, error) {
 		return Thought{}, fmt.Errorf("at /function, for %s: %w", call.Name, err)
 	}
 	call.Arguments = string(args)
-	return Thought{Reasoning: step.Reasoning, Choice: &Choice{Calls: []llm.ToolCall{call}}}, nil
+	return Thought{Reasoning: Reasoning(step.reasons), Choice: &Choice{Calls: []llm.ToolCall{call}}}, nil
 }
 
 func toolNames(tools []tool.Tool) []string {
@@ -122,6 +122,8 @@ func nextStepSchema(tools []tool.Tool) (*llm.Schema, error) {
 		Properties           json.RawMessage `json:"properties"`
 		Required             []string        `json:"required"`
 		AdditionalProperties bool            `json:"additionalProperties"`
+		// Defs are parts of the tools' schemas, to which these refer.
+		Defs map[string]json.RawMessage `json:"$defs,omitempty"`
 	}
 	reasoning := thinking.Spec().Schema.Strict
 	if err := json.Unmarshal(reasoning, &struct {
@@ -131,6 +133,7 @@ func nextStepSchema(tools []tool.Tool) (*llm.Schema, error) {
 		return nil, err
 	}
 	var union bytes.Buffer
+	defs := make(map[string]json.RawMessage)
 	union.WriteString(`{"anyOf":[`)
 	n := 0
 	for _, t := range tools {
@@ -140,14 +143,14 @@ func nextStepSchema(tools []tool.Tool) (*llm.Schema, error) {
 		if n++; n > 1 {
 			union.WriteByte(',')
 		}
-		if err := discriminated(&union, t.Spec()); err != nil {
+		if err := discriminated(&union, t.Spec(), defs); err != nil {
 			return nil, err
 		}
 	}
 	union.WriteString(`]}`)
 	shown.Type = "object"
 	shown.Properties = append(bytes.TrimSuffix(shown.Properties, []byte("}")), `,"function":`+union.String()+`}`...)
-	shown.Required = append(shown.Required, "function")
+	shown.Required, shown.Defs = append(shown.Required, "function"), defs
 	sent, err := json.Marshal(shown)
 	if err != nil {
 		return nil, err
@@ -158,11 +161,31 @@ func nextStepSchema(tools []tool.Tool) (*llm.Schema, error) {
 }
 
 // discriminated writes a tool's schema with the tool's name as one of its
-// fields, the first: a model that has named the tool knows what comes next.
-func discriminated(b *bytes.Buffer, spec *tool.Spec) error {
+// fields, the first: a model that has named the tool knows what comes next. What
+// the schema defines for itself goes to defs, under names of the tool's own.
+func discriminated(b *bytes.Buffer, spec *tool.Spec, defs map[string]json.RawMessage) error {
+	text := spec.Schema.Strict
+	if bytes.Contains(text, []byte(`"$ref"`)) {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, text); err != nil {
+			return fmt.Errorf("schema of %s: %w", spec.Name, err)
+		}
+		own := []byte(`"$ref":"#/$defs/` + spec.Name + ".")
+		text = bytes.ReplaceAll(compact.Bytes(), []byte(`"$ref":"#/$defs/`), own)
+		text = bytes.ReplaceAll(text, []byte(`"$ref":"#/definitions/`), own)
+	}
 	var schema map[string]json.RawMessage
-	if err := json.Unmarshal(spec.Schema.Strict, &schema); err != nil {
+	if err := json.Unmarshal(text, &schema); err != nil {
 		return fmt.Errorf("schema of %s: %w", spec.Name, err)
+	}
+	for _, key := range []string{"$defs", "definitions"} {
+		var parts map[string]json.RawMessage
+		if raw, ok := schema[key]; ok && json.Unmarshal(raw, &parts) == nil {
+			for name, part := range parts {
+				defs[spec.Name+"."+name] = part
+			}
+			delete(schema, key)
+		}
 	}
 	name, err := json.Marshal(spec.Name)
 	if err != nil {

@@ -13,7 +13,10 @@ import (
 // ReasoningTool is what reasoning is called where it is a tool.
 const ReasoningTool = "reasoningtool"
 
-// Reason is the tool by which an agent that has none of its own thinks.
+// thoughtID ends the ids of thoughts that are told as calls.
+const thoughtID = "-reasoning"
+
+// thinking is the tool by which an agent that has none of its own thinks.
 var thinking = tool.New(tool.Spec{
 	Name: ReasoningTool, Kind: tool.Reasoning, System: true,
 	Description: "Think before you act: what is known, how far the plan is, and what to do next.",
@@ -33,13 +36,19 @@ func reasoningSpec(tools []tool.Tool) *tool.Spec {
 // the same: a model that can't keep to the form still thinks.
 func readThought(text string, r reply) Thought {
 	t := Thought{Message: r.Message, At: r.At}
-	raw, err := thinking.Spec().Schema.Read(text)
+	schema, err := llm.SchemaOf[reasons]()
+	if err != nil {
+		panic(err) // it is a type of this package
+	}
+	var read reasons
+	raw, err := schema.Read(text)
 	if err == nil {
-		err = json.Unmarshal(raw, &t.Reasoning)
+		err = json.Unmarshal(raw, &read)
 	}
 	if err != nil {
 		t.Text = strings.TrimSpace(tool.Cut(text, 2000))
 	}
+	t.Reasoning = Reasoning(read)
 	return t
 }
 
@@ -55,7 +64,7 @@ func recordThought(w *Work, tools []tool.Tool, t Thought) []llm.Message {
 	if err != nil {
 		return nil
 	}
-	id := strconv.Itoa(w.State.Iteration) + "-reasoning"
+	id := strconv.Itoa(w.State.Iteration) + thoughtID
 	name := reasoningSpec(tools).Name
 	said := t.Message
 	said.Role, said.Content = llm.RoleAssistant, ""

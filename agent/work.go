@@ -60,17 +60,20 @@ type Work struct {
 	// messages are the conversation: the system's prompt and the task, once they
 	// are made, and what came after, in the form that the decider gives it.
 	messages []llm.Message
-	found    []string    // tools of the catalog for the task
 	tools    []tool.Tool // of the definition
+	brought  []tool.Tool // of the catalog
+	known    int         // of the tools in State.Found, how many were brought
 	ends     bool        // there is a tool that ends the work
 
 	ids     map[string]bool // of calls
 	repeats map[string]int  // how often the same call was made
 	strikes int             // replies in a row that held no call
 	forced  int             // iteration from which only an answer is accepted
+	cut     bool            // the reply was broken off
 	draft   string          // an answer that could not be read as it should be
 	log     []logStep
 
+	streamed   bool // something was shown as the answer already
 	model      string
 	extractive bool
 	why        string
@@ -125,20 +128,66 @@ func (w *Work) byRules(why error) {
 	w.decider, w.extractive, w.why = rules{}, true, why.Error()
 }
 
-// search looks for the tools of the catalog that fit the task.
+// search brings the tools of the catalog that fit the task.
 func (w *Work) search(ctx context.Context) error {
 	policy := w.Agent.Definition.Search
 	if w.Agent.Finder == nil || !policy.OnDemand && len(policy.Always) == 0 {
 		return nil
 	}
-	found, err := run.Step(ctx, w.Scope, "tools", func(ctx context.Context, _ *run.Scope) ([]string, error) {
+	return w.bring(ctx, "tools", func(ctx context.Context) ([]string, error) {
 		return w.Agent.Finder.Select(ctx, w.Task.Text, w.Agent.Tools, policy)
+	})
+}
+
+// bringFound brings the tools that the agent has found since the last time.
+func (w *Work) bringFound(ctx context.Context) error {
+	fresh := w.State.Found[w.known:]
+	w.known = len(w.State.Found)
+	if w.Agent.Finder == nil || len(fresh) == 0 {
+		return nil
+	}
+	return w.bring(ctx, "tools-"+strconv.Itoa(w.State.Iteration), func(context.Context) ([]string, error) { return fresh, nil })
+}
+
+// bring puts tools of the catalog beside those of the definition. What they are
+// is recorded: the catalog may have others when the run is taken up again.
+func (w *Work) bring(ctx context.Context, step string, names func(context.Context) ([]string, error)) error {
+	cards, err := run.Step(ctx, w.Scope, step, func(ctx context.Context, _ *run.Scope) ([]tool.Card, error) {
+		chosen, err := names(ctx)
+		return tool.Cards(w.fetch(chosen)), err
 	})
 	if _, failed := run.FaultOf(err); failed && !run.Stopped(err) {
 		return nil // the listed tools are there all the same
 	}
-	w.found = found
-	return err
+	if err != nil {
+		return err
+	}
+	var called []string
+	for _, c := range cards {
+		called = append(called, c.Name)
+	}
+	tools, err := tool.Dealt(cards, w.fetch(called))
+	if err != nil {
+		return err
+	}
+	for _, t := range tools {
+		same := func(o tool.Tool) bool { return tool.PlainName(o.Spec().Name) == tool.PlainName(t.Spec().Name) }
+		if !slices.ContainsFunc(w.tools, same) && !slices.ContainsFunc(w.brought, same) {
+			w.brought = append(w.brought, t)
+		}
+	}
+	return nil
+}
+
+// fetch gets tools out of the catalog; those that it has not are left out.
+func (w *Work) fetch(names []string) []tool.Tool {
+	var tools []tool.Tool
+	for _, name := range names {
+		if t, ok := w.Agent.Finder.Get(name); ok {
+			tools = append(tools, t)
+		}
+	}
+	return tools
 }
 
 // turn is one iteration.
@@ -150,12 +199,19 @@ func (w *Work) turn(ctx context.Context) error {
 	if err := w.steer(); err != nil {
 		return err
 	}
+	if err := w.bringFound(ctx); err != nil {
+		return err
+	}
 	p := &w.Agent.Phases
 	in, err := w.prepare(ctx, p)
 	if err != nil {
 		return err
 	}
 	reason, choose, act := w.decider.Reason, w.decider.Select, w.act
+	mute := !slices.ContainsFunc(in.Tools, func(t tool.Tool) bool { return t.Spec().Kind != tool.Reasoning })
+	if mute && w.deciderName() != ByRules { // there is nothing to call: what it says is the answer
+		in.Tools, reason, choose = nil, native{}.Reason, native{}.Select
+	}
 	if p.Reason != nil {
 		reason = p.Reason
 	}
@@ -179,15 +235,21 @@ func (w *Work) turn(ctx context.Context) error {
 	if choice.Model != "" {
 		w.model = choice.Model
 	}
+	if mute && choice.Text != "" {
+		w.finish(tool.Answer{Text: choice.Text, Status: tool.Completed})
+		return nil
+	}
 	if len(choice.Calls) == 0 {
 		return w.unheard(thought, choice)
 	}
-	w.strikes = 0
+	w.strikes, w.cut = 0, choice.Cut
+	choice.Calls = slices.Clone(choice.Calls) // the reply is not ours to change
 	w.number(choice.Calls)
-	actions, err := w.acts(ctx, in, choice.Calls, act)
+	actions, err := w.acts(ctx, in, choice, act)
 	if err != nil {
 		return err
 	}
+	tidy(choice.Calls, in.Tools)
 	w.record(thought, choice, actions)
 	if p.Reflect != nil && !w.State.Status.Finished() {
 		return p.Reflect(ctx, w)
@@ -214,13 +276,8 @@ func (w *Work) prepare(ctx context.Context, p *Phases) (in Input, err error) {
 // those that fit the task and those that the agent has found, in this order.
 func (w *Work) PrepareTools(context.Context) ([]tool.Tool, error) {
 	tools := slices.Clip(w.tools)
-	if n := len(w.found) + len(w.State.Found); n > 0 {
-		for _, name := range slices.Concat(w.found, w.State.Found) {
-			t, ok := w.Agent.Finder.Get(name)
-			if ok && !slices.Contains(tools, t) {
-				tools = append(tools, t)
-			}
-		}
+	if len(w.brought) > 0 {
+		tools = slices.Concat(w.tools, w.brought)
 	}
 	tools = tool.Available(w.rules, &w.State, tools)
 	if w.forced > 0 {
@@ -230,8 +287,12 @@ func (w *Work) PrepareTools(context.Context) ([]tool.Tool, error) {
 	return tools, nil
 }
 
-// steer takes in what the user said unasked.
+// steer takes in what the user said unasked: it is said to the agent that the
+// user knows, not to one that works for it.
 func (w *Work) steer() error {
+	if len(w.Task.Callers) > 0 {
+		return nil
+	}
 	said, err := w.Scope.Steer()
 	for _, text := range said {
 		w.Tell(text)
@@ -281,7 +342,11 @@ func (w *Work) hopeless(err error) error {
 func (w *Work) unheard(t Thought, c Choice) error {
 	const most = 2
 	w.strikes++
-	if text := c.Text; text != "" && (!w.ends || w.strikes > most) {
+	text := c.Text
+	if w.ends && c.Complaint != "" {
+		text = answerIn(text) // a form that was not kept to is no answer
+	}
+	if text != "" && (!w.ends || w.strikes > most) {
 		w.finish(tool.Answer{Text: text, Status: tool.Completed})
 		return nil
 	}
@@ -310,9 +375,19 @@ func (w *Work) record(t Thought, c Choice, actions []Action) {
 	}
 }
 
-// conclude answers without the model, out of what there is.
+// conclude answers out of what there is: what the model has written, or else
+// what can be made without it.
 func (w *Work) conclude(ctx context.Context, why error) error {
-	w.extractive, w.why = true, why.Error()
+	w.extractive, w.why = false, why.Error()
+	if w.draft != "" {
+		w.finish(tool.Answer{Text: w.draft, Status: tool.Completed})
+		return nil
+	}
+	if r := w.State.Report; r != nil && strings.TrimSpace(r.Content) != "" {
+		w.finish(tool.Answer{Text: r.Content, Status: tool.Completed})
+		return nil
+	}
+	w.extractive = true
 	answer, err := run.Step(ctx, w.Scope, "conclude", func(ctx context.Context, _ *run.Scope) (string, error) {
 		return w.compose(ctx)
 	})
@@ -321,9 +396,6 @@ func (w *Work) conclude(ctx context.Context, why error) error {
 			return err
 		}
 		answer = ""
-	}
-	if answer == "" && w.draft != "" {
-		answer, w.extractive = w.draft, false
 	}
 	if w.why == run.ErrFinish.Error() {
 		w.unasked = "" // what failed last was broken off
@@ -366,11 +438,8 @@ func (w *Work) deliver(answer string) {
 	w.finish(tool.Answer{Text: text, Status: tool.Failed})
 }
 
-// compose makes an answer of what there is.
+// compose makes an answer of what was found.
 func (w *Work) compose(ctx context.Context) (string, error) {
-	if r := w.State.Report; r != nil && r.Content != "" {
-		return r.Content, nil
-	}
 	if w.Agent.Compose != nil {
 		text, err := w.Agent.Compose(ctx, &w.State)
 		if err != nil || text != "" {
@@ -382,22 +451,4 @@ func (w *Work) compose(ctx context.Context) (string, error) {
 		text.WriteString("- " + n.Text + "\n")
 	}
 	return text.String(), nil
-}
-
-// number gives each call an id that no other call has.
-func (w *Work) number(calls []llm.ToolCall) {
-	if w.ids == nil {
-		w.ids = make(map[string]bool)
-	}
-	for i := range calls {
-		id := calls[i].ID
-		if id == "" || w.ids[id] {
-			id = strconv.Itoa(w.State.Iteration) + "-action"
-			if i > 0 {
-				id += "-" + strconv.Itoa(i+1)
-			}
-			calls[i].ID = id
-		}
-		w.ids[id] = true
-	}
 }

@@ -80,15 +80,24 @@ func Marker(numbers []int) string {
 // OnlyKnown takes citations of sources that don't exist out of an answer in
 // Markdown and returns their numbers, each once. Code is left alone.
 func OnlyKnown(markdown string, known func(n int) bool) (text string, unknown []int) {
+	text = Renumber(markdown, func(n int) (int, bool) {
+		if known(n) {
+			return n, true
+		}
+		if !slices.Contains(unknown, n) {
+			unknown = append(unknown, n)
+		}
+		return 0, false
+	})
+	return text, unknown
+}
+
+// Renumber gives the citations of an answer in Markdown other numbers. Those
+// for which there is none are taken out. Code is left alone.
+func Renumber(markdown string, to func(n int) (number int, ok bool)) string {
 	var b, prose strings.Builder
 	flush := func() {
-		kept, gone := onlyKnown(prose.String(), known)
-		b.WriteString(kept)
-		for _, n := range gone {
-			if !slices.Contains(unknown, n) {
-				unknown = append(unknown, n)
-			}
-		}
+		b.WriteString(renumber(prose.String(), to))
 		prose.Reset()
 	}
 	fence := ""
@@ -109,24 +118,22 @@ func OnlyKnown(markdown string, known func(n int) bool) (text string, unknown []
 		}
 	}
 	flush()
-	return b.String(), unknown
+	return b.String()
 }
 
-// onlyKnown does it for a text without fenced code.
-func onlyKnown(text string, known func(n int) bool) (kept string, unknown []int) {
+// renumber does it for a text without fenced code.
+func renumber(text string, to func(n int) (number int, ok bool)) string {
 	marks := markers(text, codeSpans(text))
 	if len(marks) == 0 {
-		return text, nil
+		return text
 	}
 	var b strings.Builder
 	last := 0
 	for _, m := range marks {
 		var numbers []int
 		for _, n := range m.numbers {
-			if known(n) {
-				numbers = append(numbers, n)
-			} else {
-				unknown = append(unknown, n)
+			if number, ok := to(n); ok && !slices.Contains(numbers, number) {
+				numbers = append(numbers, number)
 			}
 		}
 		before := text[last:m.start]
@@ -138,5 +145,5 @@ func onlyKnown(text string, known func(n int) bool) (kept string, unknown []int)
 		last = m.end
 	}
 	b.WriteString(text[last:])
-	return b.String(), unknown
+	return b.String()
 }

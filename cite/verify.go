@@ -329,11 +329,10 @@ func (v *verifier) render(text string, claims []Checked) string {
 
 // known rewrites the markers of text to those of known sources.
 func (v *verifier) known(text string) string {
-	text, _ = onlyKnown(text, func(n int) bool {
+	return renumber(text, func(n int) (int, bool) {
 		_, ok := v.ledger.Source(n)
-		return ok
+		return n, ok
 	})
-	return text
 }
 
 // appendMark puts a mark before the punctuation and space that end a claim.

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -160,7 +161,9 @@ func coerceObject(m map[string]any, s *jsonschema.Schema) any {
 			out[k] = coerceTo(v, p)
 		}
 	}
-	for k, v := range m {
+	// In an order: of several spellings of one key always the same one counts.
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		v := m[k]
 		name := findKey(s, k)
 		if name == "" && s.AdditionalProperties == nil {
 			out[k] = v // the schema of somebody who allows more than is said

@@ -272,6 +272,12 @@ func (a *asker) learn(req *Request, resp *Response, reason error) {
 	text := "Your last reply doesn't fit: " + reason.Error() + ". Reply again with the whole corrected JSON object and nothing else."
 	if a.way == WayTool && len(resp.Message.ToolCalls) > 0 {
 		call := resp.Message.ToolCalls[0]
+		if call.ID == "" {
+			call.ID = "reply"
+		}
+		if !isObject(call.Arguments) { // endpoints refuse a call whose arguments are none
+			call.Arguments = `{"raw_input":` + string(AppendString(nil, CutMiddle(call.Arguments, 2000))) + `}`
+		}
 		a.complaint = []Message{
 			{Role: RoleAssistant, ToolCalls: []ToolCall{call}},
 			{Role: RoleTool, ToolCallID: call.ID, Name: call.Name, Content: text},
@@ -283,6 +289,11 @@ func (a *asker) learn(req *Request, resp *Response, reason error) {
 		a.complaint = append(a.complaint, Message{Role: RoleAssistant, Content: CutMiddle(raw, 2000)})
 	}
 	a.complaint = append(a.complaint, Message{Role: RoleUser, Content: text})
+}
+
+func isObject(text string) bool {
+	var o map[string]json.RawMessage
+	return json.Unmarshal([]byte(text), &o) == nil && o != nil
 }
 
 // ignored says whether the reply looks as if the endpoint took the format and

@@ -128,7 +128,7 @@ func settle(ctx context.Context, spec *Spec, a answer, timeout time.Duration, g 
 	if run.Stopped(a.err) {
 		return Outcome{}, a.err
 	}
-	return Failure(spec.Name, explain(spec, a.err, timeout)), nil
+	return Failure(explain(spec, a.err, timeout)), nil
 }
 
 func explain(spec *Spec, err error, timeout time.Duration) error {
@@ -142,15 +142,19 @@ func explain(spec *Spec, err error, timeout time.Duration) error {
 }
 
 // Failure is the outcome of a call that came to nothing.
-func Failure(name string, err error) Outcome {
+func Failure(err error) Outcome {
 	text := "Error: " + err.Error()
 	return Outcome{Result: bound(Result{Text: text}, Guard{MostText: 4000}), Failed: true}
 }
 
+// Success is the outcome of a call that came to a result, within the bounds of
+// what can be recorded and read.
+func Success(r Result) Outcome { return Outcome{Result: bound(r, Guard{})} }
+
 // bound makes a result that can be recorded and read.
 func bound(r Result, g Guard) Result {
 	most := g.MostText
-	if most == 0 {
+	if most <= 0 {
 		most = MostText
 	}
 	if !utf8.ValidString(r.Text) {

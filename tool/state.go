@@ -119,6 +119,16 @@ func (c *Change) IsZero() bool {
 		c.Answer == nil && c.Ask == nil && c.Found == nil && c.Custom == nil
 }
 
+// Copy returns the state as it is now. What is applied later does not show in
+// it, so that a call which outlives its time reads nothing that changes.
+func (s *State) Copy() *State {
+	c := *s
+	c.Sources = slices.Clone(s.Sources)
+	c.Notes, c.Found = slices.Clip(s.Notes), slices.Clip(s.Found)
+	c.Custom, c.Calls = maps.Clone(s.Custom), maps.Clone(s.Calls)
+	return &c
+}
+
 // Apply changes the state as a result wants it.
 func (s *State) Apply(c Change) {
 	s.Searches += c.Searches

@@ -91,8 +91,8 @@ type Call struct {
 	ID string
 	// Args fit the tool's schema.
 	Args json.RawMessage
-	// State is what the run's tools share. A tool reads it; what it wants
-	// changed is in its Result.
+	// State is what the run's tools share, as it was when the call was made. A
+	// tool reads it; what it wants changed is in its Result.
 	State *State
 	// Scope is the step, for events and charges that belong to the call.
 	Scope *run.Scope
@@ -191,22 +191,27 @@ func JSON(v any) (Result, error) {
 func Renamed(t Tool, name string) Tool {
 	spec := *t.Spec()
 	spec.Name = name
-	if b, ok := t.(Branch); ok {
-		return &renamedBranch{Branch: b, spec: spec}
-	}
-	return &renamed{Tool: t, spec: spec}
+	return respecified(t, spec)
 }
 
-type renamed struct {
+// respecified is a tool with another spec.
+func respecified(t Tool, spec Spec) Tool {
+	if b, ok := t.(Branch); ok {
+		return &specBranch{Branch: b, spec: spec}
+	}
+	return &specTool{Tool: t, spec: spec}
+}
+
+type specTool struct {
 	Tool
 	spec Spec
 }
 
-func (r *renamed) Spec() *Spec { return &r.spec }
+func (t *specTool) Spec() *Spec { return &t.spec }
 
-type renamedBranch struct {
+type specBranch struct {
 	Branch
 	spec Spec
 }
 
-func (r *renamedBranch) Spec() *Spec { return &r.spec }
+func (b *specBranch) Spec() *Spec { return &b.spec }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,21 +108,16 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	d := &delivery{scope: s, blobs: m.parts.Blobs, models: a.Models, req: req, language: language, done: done}
+	d := &delivery{scope: s, blobs: m.parts.Blobs, models: a.Models, req: req, language: language, research: set.Agent.Research, done: done}
 	return d.deliver(ctx)
 }
 
 // agent makes a definition ready.
 func (m *Mode) agent(ctx context.Context, s *run.Scope, set Settings, who Member) (*agent.Agent, error) {
 	d := who.Agent
-	tools, trouble, err := m.parts.Tools(ctx, d)
+	tools, err := m.tools(ctx, s, d)
 	if err != nil {
 		return nil, err
-	}
-	for _, text := range trouble {
-		if err := s.Emit(event.RunError{Code: "tool_missing", Message: text}); err != nil {
-			return nil, err
-		}
 	}
 	for _, name := range d.Agents {
 		callee, ok := set.Callees[name]
@@ -143,6 +139,46 @@ func (m *Mode) agent(ctx context.Context, s *run.Scope, set Settings, who Member
 		Definition: d, Tools: all, Models: models, Role: llm.ForResearcher, Finder: m.parts.Finder, Used: m.parts.Used,
 		Compose: func(ctx context.Context, state *tool.State) (string, error) { return quotes(ctx, blobs, state) },
 	}, nil
+}
+
+// outfit is what an agent was given when its work began.
+type outfit struct {
+	Tools   []tool.Card `json:"tools"`
+	Trouble []string    `json:"trouble,omitempty"`
+}
+
+// tools makes those of a definition. What servers have may change while a run
+// lies still, so it is recorded: the run goes on with the tools that it began
+// with, and those that are gone by then fail when they are called.
+func (m *Mode) tools(ctx context.Context, s *run.Scope, d agent.Definition) ([]tool.Tool, error) {
+	tools, trouble, err := m.parts.Tools(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if elsewhere(d) {
+		given, err := run.Step(ctx, s, "outfit", func(context.Context, *run.Scope) (outfit, error) {
+			return outfit{tool.Cards(tools), trouble}, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if tools, err = tool.Dealt(given.Tools, tools); err != nil {
+			return nil, err
+		}
+		trouble = given.Trouble
+	}
+	for _, text := range trouble {
+		if err := s.Emit(event.RunError{Code: "tool_missing", Message: text}); err != nil {
+			return nil, err
+		}
+	}
+	return tools, nil
+}
+
+// elsewhere says whether a definition lists tools that are not built in.
+func elsewhere(d agent.Definition) bool {
+	return d.Search.OnDemand || len(d.Search.Always) > 0 ||
+		slices.ContainsFunc(d.Tools, func(r agent.ToolRef) bool { return strings.Contains(r.Name, ":") })
 }
 
 var _ mode.Configured = (*Mode)(nil)

@@ -25,23 +25,28 @@ type delivery struct {
 	models   *llm.Models
 	req      mode.Request
 	language lang.Code
+	research bool // citations are all that brackets with numbers can be
 	done     agent.Done
 }
 
 func (d *delivery) deliver(ctx context.Context) (mode.Answer, error) {
-	state := d.done.State
-	a := mode.Answer{Text: cite.Sanitize(d.done.Answer.Text), Model: d.done.Model, Extractive: d.done.Extractive, Unanswered: d.done.Answer.Status != tool.Completed}
-	if len(state.Sources) == 0 {
-		return a, nil // it has read nothing that could be cited
+	a := mode.Answer{Model: d.done.Model, Extractive: d.done.Extractive, Unanswered: d.done.Answer.Status != tool.Completed}
+	if len(d.done.State.Sources) == 0 { // it has found nothing that could be cited
+		a.Text = cite.Sanitize(d.body())
+		if d.research {
+			a.Text, _ = cite.OnlyKnown(a.Text, func(int) bool { return false })
+		}
+		return a, nil
 	}
 	read, err := d.evidence(ctx)
 	if err != nil {
 		return a, err
 	}
-	body := d.body()
-	if d.done.Answer.Status != tool.Completed {
+	if a.Unanswered {
+		a.Text = cite.Sanitize(d.done.Answer.Text)
 		return d.nothing(read, a)
 	}
+	body := d.body()
 	checked, err := read.Verify(ctx, d.scope, sources.Writing{Models: d.models, Model: d.req.Model, Language: d.language, Text: body})
 	if err != nil {
 		return a, err
@@ -66,6 +71,9 @@ func (d *delivery) deliver(ctx context.Context) (mode.Answer, error) {
 func (d *delivery) body() string {
 	answer := strings.TrimSpace(d.done.Answer.Text)
 	written := d.done.State.Report
+	if d.done.Answer.Status != tool.Completed {
+		return answer
+	}
 	if written == nil || strings.TrimSpace(written.Content) == "" || strings.Contains(answer, strings.TrimSpace(written.Content)) {
 		return answer
 	}
@@ -91,8 +99,12 @@ func (d *delivery) report(read *sources.Evidence, outcome report.Outcome) *repor
 	if w := d.done.State.Report; w != nil {
 		r.Title = w.Title
 	}
-	if d.done.Why != "" {
+	switch {
+	case d.done.Why == "":
+	case d.done.ByRules:
 		r.Notes = append(r.Notes, lang.Text(d.language, "agent.by-rules", "why", d.done.Why))
+	default:
+		r.Notes = append(r.Notes, lang.Text(d.language, "agent.cut-short", "why", d.done.Why))
 	}
 	return r
 }
@@ -135,16 +147,18 @@ func (d *delivery) evidence(ctx context.Context) (*sources.Evidence, error) {
 		}
 	}
 	renumber := func(text string) string {
-		return agent.Renumber(text, func(n int) int {
+		return cite.Renumber(text, func(n int) (int, bool) {
 			if to, ok := numbers[n]; ok {
-				return to
+				return to, true
 			}
-			return n
+			return n, true // the check says that there is no such source
 		})
 	}
 	d.done.Answer.Text = renumber(d.done.Answer.Text)
 	if w := d.done.State.Report; w != nil {
-		w.Content = renumber(w.Content)
+		renumbered := *w
+		renumbered.Content = renumber(w.Content)
+		d.done.State.Report = &renumbered
 	}
 	return e, nil
 }
