@@ -165,9 +165,25 @@ func (e *Engine) RegisterInstance(ctx context.Context, i fleet.Instance) (fleet.
 	return made, fleetError(err)
 }
 
-// StartInstance makes an instance take runs again.
+// StartInstance makes an instance take runs again. Those of its runs go on that
+// were answered while it was stopped.
 func (e *Engine) StartInstance(ctx context.Context, key string) error {
-	return fleetError(e.agency.fleet.Start(ctx, key))
+	if err := e.agency.fleet.Start(ctx, key); err != nil {
+		return fleetError(err)
+	}
+	made, err := e.agency.fleet.Instance(ctx, key)
+	if err != nil {
+		return fleetError(err)
+	}
+	ids, err := e.store.Orphans(ctx, time.Now())
+	if err != nil {
+		return err
+	}
+	claims, _, err := e.claims(ctx, ids)
+	if err != nil {
+		return err
+	}
+	return e.restore(ctx, slices.DeleteFunc(claims, func(c fleet.Claim) bool { return c.Instance != made.ID }))
 }
 
 // DrainInstance lets an instance end what it has and take nothing new.

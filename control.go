@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/fleet"
 	"dossier/internal/store"
 	"dossier/mode"
 	"dossier/run"
@@ -143,7 +144,14 @@ func (e *Engine) signal(ctx context.Context, id string, s run.Signal) error {
 	if err := e.store.Signal(ctx, id, s); err != nil {
 		return err
 	}
-	return e.wake(ctx, id)
+	if s.Kind != run.SignalPause && s.Kind != run.SignalCancel {
+		return e.wake(ctx, id)
+	}
+	live, err := e.exec.Notify(ctx, id)
+	if err == nil && !live {
+		e.halt(id)
+	}
+	return err
 }
 
 // wake hands new signals to a run: to the worker on it, or by executing it.
@@ -212,7 +220,13 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 	if err := e.store.Create(ctx, rec, entries, events); err != nil {
 		return run.Record{}, fmt.Errorf("creating the fork: %w", err)
 	}
-	e.dispatch(rec.ID)
+	err = e.enter(ctx, rec)
+	switch {
+	case errors.Is(err, fleet.ErrNoInstance):
+		e.dispatch(rec.ID) // as its original would go on
+	case err != nil:
+		return run.Record{}, errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
+	}
 	return rec, nil
 }
 
@@ -224,7 +238,7 @@ func (e *Engine) Replay(ctx context.Context, id string) ([]event.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	fn, limits, err := e.program(h.Record)
+	fn, limits, err := e.code(h.Record, func(quality) {})
 	if err != nil {
 		return nil, err
 	}
@@ -263,5 +277,12 @@ func (e *Engine) Export(ctx context.Context, id string) (Bundle, error) {
 
 // Delete removes a run that nobody works on.
 func (e *Engine) Delete(ctx context.Context, id string) error {
-	return e.store.Delete(ctx, id)
+	if err := e.store.Delete(ctx, id); err != nil {
+		return err
+	}
+	e.withdraw(id)
+	e.hub.publish(event.Event{Run: id, Time: time.Now(), Data: event.RunError{
+		Code: "deleted", Message: "the run was deleted", Fatal: true,
+	}})
+	return nil
 }

@@ -189,6 +189,22 @@ func (f *Fleet) Leave(ctx context.Context, instance, run string) (start []string
 	}
 }
 
+// Withdraw takes a run away that waits for a slot, and says whether it did: a
+// run that has one leaves with Leave. The instance is given by its id; nothing is
+// read, so that it may be called under a lock.
+func (f *Fleet) Withdraw(instance, run string) bool {
+	s := f.shard(instance)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.desks[instance]
+	if d == nil || d.runs[run] == nil || d.runs[run].running {
+		return false
+	}
+	d.leave(run) // no slot is free: who waits has nothing to gain from it
+	s.settle(instance, d)
+	return true
+}
+
 // settle forgets a desk that has no work.
 func (s *shard) settle(id string, d *desk) {
 	if len(d.runs) == 0 {
@@ -202,9 +218,10 @@ type Claim struct{ Instance, Session, Run string }
 // Restore puts runs back that were queued or at work when the process ended,
 // in the order given, however long the queues get. It returns the runs that
 // the caller has to start now, and those that could not be put back because
-// their instance is stopped or gone, or their session another's.
+// their instance is stopped or gone, or their session another's. When it fails,
+// what it returns holds still: left has all that were not put back.
 func (f *Fleet) Restore(ctx context.Context, claims []Claim) (start []string, left []Claim, err error) {
-	for _, c := range claims {
+	for i, c := range claims {
 		first, _, err := f.admit(ctx, c.Instance, c.Session, c.Run, restored)
 		_, refused := errors.AsType[*StateError](err)
 		_, foreign := errors.AsType[*SessionError](err)
@@ -212,7 +229,7 @@ func (f *Fleet) Restore(ctx context.Context, claims []Claim) (start []string, le
 		case refused, foreign, errors.Is(err, ErrNoInstance):
 			left = append(left, c)
 		case err != nil:
-			return start, left, fmt.Errorf("restore run %q: %w", c.Run, err)
+			return start, append(left, claims[i:]...), fmt.Errorf("restore run %q: %w", c.Run, err)
 		}
 		start = append(start, first...)
 	}
