@@ -71,23 +71,22 @@ func newAgency(cfg *config.Config, dir string, language lang.Code, c *connector,
 	if err != nil {
 		return nil, err
 	}
-	a.shelf = &shelf{}
-	a.servers = mcptool.New(context.Background(), servers, mcptool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client, Changed: a.shelf.changed})
-	var elsewhere []a2atool.Agent
 	if a.remotes, err = cfg.RemoteAgents(); err != nil {
-		return nil, errors.Join(err, a.servers.Close())
+		return nil, err
 	}
+	var elsewhere []a2atool.Agent
 	for _, name := range a.remotes {
 		r, err := cfg.RemoteAgent(name)
 		if err != nil {
-			return nil, errors.Join(err, a.servers.Close())
+			return nil, err
 		}
 		elsewhere = append(elsewhere, a2atool.Agent{Name: name, URL: r.URL, Headers: r.Headers})
 	}
 	a.remote = a2atool.New(elsewhere, a2atool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client})
-	a.shelf.remote, a.shelf.remotes = a.remote, a.remotes
-	a.shelf.servers, a.shelf.Catalog = a.servers, catalog.New(s, catalog.Options{Embedder: meaning(base)})
-	a.shelf.builtin = a.builtin
+	a.shelf = newShelf(func(changed func(string)) *mcptool.Client {
+		return mcptool.New(context.Background(), servers, mcptool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client, Changed: changed})
+	}, a.remote, a.remotes, catalog.New(s, catalog.Options{Embedder: meaning(base)}), a.builtin)
+	a.servers = a.shelf.servers
 	a.fleet, err = fleet.New(fleet.Options{Store: s, Check: a.check})
 	if err != nil {
 		return nil, errors.Join(err, a.close())
@@ -238,24 +237,23 @@ func commandsOf(cfg *config.Config) toolkit.Commands {
 func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.Tool, trouble []string, err error) {
 	ends := false
 	for _, ref := range d.Tools {
-		if strings.HasPrefix(ref.Name, "a2a:") {
-			theirs, why := a.elsewhere(ctx, ref.Name)
-			tools, trouble = append(tools, theirs...), append(trouble, why...)
+		if name, ok := strings.CutPrefix(ref.Name, "a2a:"); ok {
+			t, why := a.remote.Tool(ctx, name)
+			if why != nil {
+				trouble = append(trouble, why.Error())
+			} else {
+				tools = append(tools, t)
+			}
 			continue
 		}
 		if server, name, ok := mcpRef(ref.Name); ok {
-			theirs, err := a.servers.Tools(ctx, server)
-			if err != nil {
-				if ctx.Err() != nil {
-					return nil, nil, context.Cause(ctx)
-				}
-				trouble = append(trouble, err.Error())
-				continue
+			theirs, why := offered(ctx, a.servers, server, name)
+			if ctx.Err() != nil {
+				return nil, nil, context.Cause(ctx)
 			}
-			for _, t := range theirs {
-				if name == "" || t.Spec().Name == name {
-					tools = append(tools, t)
-				}
+			tools = append(tools, theirs...)
+			if why != nil {
+				trouble = append(trouble, why.Error())
 			}
 			continue
 		}
@@ -281,7 +279,7 @@ func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.To
 		tools = append(tools, a.shelf.Finder(policyOf(d.Search)))
 	}
 	if d.Search.OnDemand || len(d.Search.Always) > 0 {
-		down, err := a.shelf.refresh(ctx)
+		down, err := a.shelf.refresh(ctx, false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -292,20 +290,17 @@ func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.To
 	return mcptool.Limited(mcptool.Distinct(tools), d.Limits.Full().MCPContext), trouble, nil
 }
 
-// elsewhere returns the tool that is an agent of another server.
-func (a *agency) elsewhere(ctx context.Context, origin string) (found []tool.Tool, trouble []string) {
-	all, troubles := a.remote.Tools(ctx)
-	for _, t := range all {
-		if t.Spec().Origin == origin {
-			found = append(found, t)
-		}
+// offered returns the tools of a server, or the one of a name.
+func offered(ctx context.Context, servers *mcptool.Client, server, name string) ([]tool.Tool, error) {
+	all, err := servers.Tools(ctx, server)
+	if err != nil || name == "" {
+		return all, err
 	}
-	for _, t := range troubles {
-		if "a2a:"+t.Agent == origin {
-			trouble = append(trouble, t.Error())
-		}
+	one := slices.IndexFunc(all, func(t tool.Tool) bool { return tool.PlainName(t.Spec().Name) == tool.PlainName(name) })
+	if one < 0 {
+		return nil, fmt.Errorf("MCP server %s has no tool %s", server, name)
 	}
-	return found, trouble
+	return all[one : one+1], nil
 }
 
 // resolve finds the agent that a request names, and those that it may call.

@@ -258,7 +258,7 @@ func (e *Engine) MCPStatus(ctx context.Context) ([]mcptool.Status, error) {
 // now unless they were just before.
 func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
 	a := e.agency
-	trouble, err := a.shelf.refresh(ctx)
+	trouble, err := a.shelf.refresh(ctx, true)
 	if err != nil {
 		return ToolList{}, err
 	}
@@ -284,7 +284,7 @@ func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
 // SearchTools returns the k best tools for what somebody wants done.
 func (e *Engine) SearchTools(ctx context.Context, query string, k int) (ToolList, error) {
 	a := e.agency
-	trouble, err := a.shelf.refresh(ctx)
+	trouble, err := a.shelf.refresh(ctx, true)
 	if err != nil {
 		return ToolList{}, err
 	}
@@ -348,7 +348,7 @@ func (a *agency) tool(ctx context.Context, name string) (tool.Tool, error) {
 	if t, ok := a.shelf.Get(name); ok {
 		return t, nil
 	}
-	trouble, err := a.shelf.refresh(ctx)
+	trouble, err := a.shelf.refresh(ctx, true)
 	if err != nil {
 		return nil, err
 	}

@@ -119,6 +119,19 @@ func (c *Client) Tools(ctx context.Context) ([]tool.Tool, []Trouble) {
 	return tools, out
 }
 
+// Tool reads the card of one agent, by its name, and returns its tool.
+func (c *Client) Tool(ctx context.Context, name string) (tool.Tool, *Trouble) {
+	i := slices.IndexFunc(c.agents, func(a Agent) bool { return a.Name == name })
+	if i < 0 {
+		return nil, &Trouble{Agent: name, Problem: "it is not known here", Hint: "Name it in the configuration."}
+	}
+	r, trouble := c.meet(ctx, c.agents[i])
+	if trouble != nil {
+		return nil, trouble
+	}
+	return r.tool(), nil
+}
+
 // meet reads an agent's card.
 func (c *Client) meet(ctx context.Context, a Agent) (*remote, *Trouble) {
 	r := &remote{client: c, agent: a}
