@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,9 +48,9 @@ type Member struct {
 type Parts struct {
 	// Resolve finds the agent that a request names.
 	Resolve func(ctx context.Context, req *mode.Request) (Settings, error)
-	// Tools makes the tools that a definition lists. Trouble is what could not
-	// be had, in sentences for people.
-	Tools func(ctx context.Context, d agent.Definition) (tools []tool.Tool, trouble []string, err error)
+	// Tools makes the tools that an agent lists. Trouble is what could not be
+	// had, in sentences for people.
+	Tools func(ctx context.Context, m Member) (tools []tool.Tool, trouble []string, err error)
 	// Models returns those of an agent.
 	Models func(ctx context.Context, m Member) (*llm.Models, error)
 	Finder agent.Finder
@@ -109,17 +110,43 @@ func question(req mode.Request) string {
 	return req.Question + "\n\n<material>\n" + req.Context + "\n</material>"
 }
 
+// tools makes the tools of an agent. What could not be had is recorded, since a
+// run that goes on later, when the servers are as they please, must tell the same.
+func (m *Mode) tools(ctx context.Context, s *run.Scope, who Member) (tools []tool.Tool, err error) {
+	if !reaches(who.Agent) {
+		tools, _, err = m.parts.Tools(ctx, who)
+		return tools, err
+	}
+	made := false
+	_, err = run.Step(ctx, s, "equip", func(ctx context.Context, s *run.Scope) (trouble []string, err error) {
+		made = true
+		if tools, trouble, err = m.parts.Tools(ctx, who); err != nil {
+			return nil, err
+		}
+		for _, text := range trouble {
+			if err := s.Emit(event.RunError{Code: "tool_missing", Message: text}); err != nil {
+				return nil, err
+			}
+		}
+		return trouble, nil
+	})
+	if err == nil && !made {
+		tools, _, err = m.parts.Tools(ctx, who)
+	}
+	return tools, err
+}
+
+// reaches says whether some of an agent's tools are those of servers.
+func reaches(d agent.Definition) bool {
+	return d.Search.OnDemand || len(d.Search.Always) > 0 || slices.ContainsFunc(d.Tools, func(ref agent.ToolRef) bool { return strings.Contains(ref.Name, ":") })
+}
+
 // agent makes a definition ready.
 func (m *Mode) agent(ctx context.Context, s *run.Scope, set Settings, who Member) (*agent.Agent, error) {
 	d := who.Agent
-	tools, trouble, err := m.parts.Tools(ctx, d)
+	tools, err := m.tools(ctx, s, who)
 	if err != nil {
 		return nil, err
-	}
-	for _, text := range trouble {
-		if err := s.Emit(event.RunError{Code: "tool_missing", Message: text}); err != nil {
-			return nil, err
-		}
 	}
 	for _, name := range d.Agents {
 		callee, ok := set.Callees[name]
