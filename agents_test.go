@@ -138,6 +138,10 @@ func ready(t *testing.T, e *Engine, id string) fleet.Status {
 			t.Fatal(err)
 		}
 		if s.Running == 0 && s.Queued == 0 {
+			// What is stored of it was read before it was seen to be idle.
+			if s, err = e.Instance(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
 			return s
 		}
 		if t.Context().Err() != nil {
