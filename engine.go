@@ -375,6 +375,9 @@ func (e *Engine) work(id string) {
 
 // ResumeOrphans sets going every run that a stopped worker left behind.
 func (e *Engine) ResumeOrphans(ctx context.Context) (int, error) {
+	if err := e.recoverOutcomes(ctx); err != nil {
+		return 0, err
+	}
 	ids, err := e.store.Orphans(ctx, time.Now())
 	if err != nil {
 		return 0, err

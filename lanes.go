@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"dossier/internal/fleet"
-	"dossier/mode"
 	"dossier/mode/agents"
 	"dossier/run"
 )
@@ -223,52 +221,6 @@ func (e *Engine) left(id string, l *lane) {
 		}
 	case halt:
 		e.halt(id)
-	}
-}
-
-// quality is how good an answer is.
-type quality struct {
-	coverage   *float64 // share of its claims that have a verified passage
-	unanswered bool
-}
-
-func qualityOf(a mode.Answer) quality {
-	q := quality{unanswered: a.Unanswered}
-	if a.Report != nil && a.Report.Coverage.Claims.Total > 0 {
-		share := a.Report.Coverage.Claims.Of()
-		q.coverage = &share
-	}
-	return q
-}
-
-// settle records what became of a run of a template.
-func (e *Engine) settle(id string, status run.Status) {
-	delivered, _ := e.delivered.LoadAndDelete(id)
-	if e.agency == nil || !status.Ended() {
-		return
-	}
-	ctx := context.WithoutCancel(e.ctx)
-	rec, err := e.store.Run(ctx, id)
-	if err != nil || rec.Mode != agents.Name {
-		return
-	}
-	var req mode.Request
-	var set agents.Settings
-	if json.Unmarshal(rec.Request, &req) != nil || json.Unmarshal(req.Settings, &set) != nil || set.Template == "" {
-		return
-	}
-	o := fleet.Outcome{
-		Run: id, Template: set.Template, Version: set.Version, Instance: req.Instance, Status: status,
-		Tokens: rec.Spent.InputTokens + rec.Spent.OutputTokens, Cost: rec.Spent.Cost, Time: rec.Active, At: time.Now(),
-	}
-	if q, ok := delivered.(quality); ok {
-		o.Coverage = q.coverage
-		if q.unanswered && status == run.Done {
-			o.Status = run.Failed // the run ended well, and the agent did not
-		}
-	}
-	if err := e.agency.fleet.Record(ctx, o); err != nil {
-		e.log.Warn("a run's outcome was not recorded", "run", id, "error", err)
 	}
 }
 

@@ -379,3 +379,39 @@ func TestReplayOfAnAgentLeavesNothing(t *testing.T) {
 	}
 	c.empty()
 }
+
+// dying is a store of a process that dies before it has recorded an outcome.
+type dying struct{ *kept }
+
+func (dying) PutOutcome(context.Context, fleet.Outcome) error { return errors.New("the process died") }
+
+// A run that ended in the moment in which its process died is counted by the
+// next one, once, with how good its answer was.
+func TestOutcomesSurviveTheProcess(t *testing.T) {
+	c := newCrew(t, nil)
+	close(c.gate.open)
+	c.done(c.start("first"), "first")
+	c.empty()
+	disk := c.disk.(*kept)
+	_ = c.Engine.Close()
+	c.disk = dying{disk}
+	c.boot(nil)
+	c.done(c.start("second"), "second")
+	c.empty()
+	_ = c.Engine.Close()
+	c.disk = disk
+	for range 2 {
+		c.boot(nil)
+		if _, err := c.ResumeOrphans(c.ctx); err != nil {
+			t.Fatal(err)
+		}
+		stats, err := c.TemplateStats(c.ctx, "worker")
+		if err != nil || len(stats) != 1 || stats[0].Runs != 2 || stats[0].Done != 2 {
+			t.Errorf("%+v, %v", stats, err)
+		}
+		if s := ready(t, c.Engine, "w"); s.Served != 2 {
+			t.Errorf("%+v", s)
+		}
+		_ = c.Engine.Close()
+	}
+}

@@ -136,7 +136,20 @@ func (m *Mode) tools(ctx context.Context, s *run.Scope, who Member) (tools []too
 	return tools, err
 }
 
-// reaches says whether some of an agent's tools are those of servers.
+// Reaches says whether some of an agent's tools, or of those that it may call, are
+// those of servers.
+func (s *Settings) Reaches() bool {
+	if reaches(s.Agent) {
+		return true
+	}
+	for _, callee := range s.Callees {
+		if reaches(callee.Agent) {
+			return true
+		}
+	}
+	return false
+}
+
 func reaches(d agent.Definition) bool {
 	return d.Search.OnDemand || len(d.Search.Always) > 0 || slices.ContainsFunc(d.Tools, func(ref agent.ToolRef) bool { return strings.Contains(ref.Name, ":") })
 }

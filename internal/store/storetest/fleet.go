@@ -348,6 +348,33 @@ var instanceTests = []test{
 		stop := errors.New("enough")
 		f.is(f.store.EachOutcome(f.ctx, "writer", func(fleet.Outcome) error { return stop }), stop)
 	}},
+	{"runs that are over without an outcome", func(f *fixture) {
+		unrecorded := func(mode string, since time.Time, want ...string) {
+			f.Helper()
+			got, err := f.store.Unrecorded(f.ctx, mode, since)
+			f.ok(err)
+			if !slices.Equal(got, want) {
+				f.Fatalf("%q, want %q", got, want)
+			}
+		}
+		f.template("writer", "a")
+		ends := func(id string, status run.Status) {
+			epoch := f.start(id)
+			f.ok(f.commit(run.Batch{Run: id, Epoch: epoch, State: &run.State{Status: status}}))
+		}
+		ends("r1", run.Done)
+		f.create("queued", "")
+		f.clock.Advance(time.Hour)
+		later := f.clock.Now()
+		ends("r2", run.Failed)
+		ends("r3", run.Cancelled)
+		ends("parked", run.Waiting)
+		unrecorded("chat", time.Time{}, "r1", "r2", "r3")
+		unrecorded("chat", later, "r2", "r3")
+		unrecorded("agent", time.Time{})
+		f.ok(f.store.PutOutcome(f.ctx, fleet.Outcome{Run: "r2", Template: "writer", Version: 1, Status: run.Failed, At: at}))
+		unrecorded("chat", time.Time{}, "r1", "r3")
+	}},
 	{"after Close nothing works", func(f *fixture) {
 		f.template("writer", "a")
 		f.ok(f.store.Close())
