@@ -27,6 +27,7 @@ import (
 	"dossier/internal/store"
 	"dossier/kb"
 	"dossier/mode"
+	"dossier/mode/agents"
 	"dossier/reader"
 	"dossier/run"
 	"dossier/sources"
@@ -210,6 +211,11 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 		var err error
 		if frozen, err = c.SettingsFor(ctx, &req.Request); err != nil {
 			return run.Record{}, err
+		}
+	}
+	if ofInstance := req.Mode == agents.Name && req.Instance != ""; req.Session != "" && !ofInstance && e.agency != nil {
+		if err := e.agency.fleet.Free(ctx, req.Session); err != nil {
+			return run.Record{}, fleetError(err)
 		}
 	}
 	settings, err := json.Marshal(frozen)

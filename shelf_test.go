@@ -164,3 +164,26 @@ func TestTemplateWhoseToolsAreGone(t *testing.T) {
 		}
 	}
 }
+
+// Whoever lists runs or answers without tools waits for none of them: nothing is
+// asked, started or put into the catalog.
+func TestNobodyIsAskedWithoutNeed(t *testing.T) {
+	url, asked := toolServer(t, "weigh_parcel")
+	model := llmtest.Start(t, parrot())
+	started := filepath.Join(t.TempDir(), "started")
+	e := configured(t, memory.New(memory.Options{}), "models: {default: {base_url: "+model.URL()+"/v1, model: m}}\n"+
+		"mcp: {mcpServers: {good: {url: "+url+"}, program: {command: touch, args: ["+started+"]}}}\na2a: {agents: {other: {url: "+url+"}}}\n")
+	save(t, e, "parrot", parrotTemplate)
+	if _, err := e.List(t.Context(), Filter{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Agents(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.ResumeOrphans(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(started); err == nil || asked() != 0 || e.agency.shelf.full {
+		t.Errorf("asked %d times, catalog filled: %v", asked(), e.agency.shelf.full)
+	}
+}

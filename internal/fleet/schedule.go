@@ -54,10 +54,14 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("instance %s is %s: start it, or use another instance", e.Instance, e.State)
 }
 
-// SessionError is what a run gets whose session is another instance's.
+// SessionError is what a run gets whose session is another instance's; Instance
+// is empty for one that belongs to none.
 type SessionError struct{ Session, Instance, Owner string }
 
 func (e *SessionError) Error() string {
+	if e.Instance == "" {
+		return fmt.Sprintf("session %s belongs to instance %s: go on with it there, or begin a new session", e.Session, e.Owner)
+	}
 	return fmt.Sprintf("session %s belongs to instance %s, not to %s: go on with it there, or begin a new session", e.Session, e.Owner, e.Instance)
 }
 
@@ -152,6 +156,19 @@ func (f *Fleet) claim(ctx context.Context, session, id string) error {
 		return fmt.Errorf("session %q of instance %q: %w", session, id, err)
 	case owner != id:
 		return &SessionError{Session: session, Instance: id, Owner: owner}
+	}
+	return nil
+}
+
+// Free says whether runs that belong to no instance may use a session: it fails
+// with *SessionError when an instance has it.
+func (f *Fleet) Free(ctx context.Context, session string) error {
+	owner, err := f.store.SessionOwner(ctx, session)
+	switch {
+	case err != nil:
+		return fmt.Errorf("session %q: %w", session, err)
+	case owner != "":
+		return &SessionError{Session: session, Owner: owner}
 	}
 	return nil
 }

@@ -301,6 +301,11 @@ var instanceTests = []test{
 		claim("s1", "id-v", "id-v")
 		claim("s1", "id-w", "id-v")
 		claim("s2", "id-w", "id-w")
+		for session, want := range map[string]string{"s1": "id-v", "s2": "id-w", "s3": "", "": ""} {
+			owner, err := f.store.SessionOwner(f.ctx, session)
+			f.ok(err)
+			f.equal(owner, want)
+		}
 		f.equal(f.instance("v").LastUsed, at)
 		_, err := f.store.ClaimSession(f.ctx, "s3", "nobody", at)
 		f.is(err, fleet.ErrNoInstance)
