@@ -107,7 +107,9 @@ func (e *Engine) SaveTemplate(ctx context.Context, name string, t fleet.Text) (v
 	v, added, err = e.agency.fleet.AddVersion(ctx, name, t)
 	if errors.Is(err, fleet.ErrNoTemplate) {
 		v, err = e.agency.fleet.Create(ctx, name, t)
-		added = err == nil
+		if added = err == nil; errors.Is(err, fleet.ErrExists) { // somebody was faster
+			v, added, err = e.agency.fleet.AddVersion(ctx, name, t)
+		}
 	}
 	return v, added, fleetError(err)
 }

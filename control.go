@@ -166,6 +166,16 @@ func (e *Engine) wake(ctx context.Context, id string) error {
 // Resume goes on with a run that was paused, interrupted, cancelled or failed.
 // Steps that are recorded are not done again.
 func (e *Engine) Resume(ctx context.Context, id string) error {
+	rec, err := e.store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if c, belongs := e.claim(rec); belongs {
+		// A run that its instance does not take stays as it is.
+		if err := e.agency.fleet.Resumes(ctx, c.Instance); err != nil && !errors.Is(err, fleet.ErrNoInstance) {
+			return fleetError(err)
+		}
+	}
 	if err := e.store.Reopen(ctx, id); err != nil {
 		return err
 	}

@@ -243,11 +243,12 @@ func TestStoppedInstanceGoesOn(t *testing.T) {
 	if err := c.Resume(c.ctx, paused[1]); !errors.As(err, &state) {
 		t.Fatalf("a stopped instance: %v", err)
 	}
+	if rec, err := c.Get(c.ctx, paused[1]); err != nil || rec.Status != run.Paused {
+		t.Errorf("it is %s, %v", rec.Status, err)
+	}
 	c.must(c.StartInstance(c.ctx, "w"))
 	for _, id := range paused {
-		if id != paused[1] { // which was told so before, and goes on by itself
-			c.must(c.Resume(c.ctx, id))
-		}
+		c.must(c.Resume(c.ctx, id))
 	}
 	for i, id := range ids {
 		c.done(id, []string{"first", "second", "third"}[i])

@@ -148,6 +148,16 @@ func (f *Fleet) admits(row *Instance, e entry) error {
 	return &StateError{Instance: row.Name, State: Stopped}
 }
 
+// Resumes says why an instance, given by id or name, would not let a run go on
+// that it had admitted before.
+func (f *Fleet) Resumes(ctx context.Context, instance string) error {
+	row, err := f.find(ctx, instance)
+	if err != nil {
+		return err
+	}
+	return f.admits(&row, resumed)
+}
+
 // claim makes a session the instance's.
 func (f *Fleet) claim(ctx context.Context, session, id string) error {
 	owner, err := f.store.ClaimSession(ctx, session, id, f.now().UTC())
