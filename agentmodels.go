@@ -69,7 +69,10 @@ func (a *agency) fingerprint(own *config.Config) (key [sha256.Size]byte, same bo
 }
 
 func modelKey(m config.Model) string {
-	extra, _ := json.Marshal(map[string]any(m.Extra))
+	extra, err := json.Marshal(map[string]any(m.Extra))
+	if err != nil {
+		extra = fmt.Append(nil, map[string]any(m.Extra))
+	}
 	temperature := ""
 	if m.Temperature != nil {
 		temperature = strconv.FormatFloat(*m.Temperature, 'g', -1, 64)

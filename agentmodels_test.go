@@ -152,7 +152,8 @@ agents:
 		t.Errorf("a template that is gone: %v", err)
 	}
 	g := e.agency.connector.governors
-	if g.For("127.0.0.1:1", "k") != g.For("127.0.0.1:1", "k") || g.For("127.0.0.1:1", "k") == g.For("127.0.0.1:1", "other") {
+	one := g.For("127.0.0.1:1", "k")
+	if g.For("127.0.0.1:1", "k") != one || g.For("127.0.0.1:1", "other") == one || g.For("127.0.0.1:2", "k") == one {
 		t.Error("governors are mixed up")
 	}
 }

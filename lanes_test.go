@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -48,9 +49,7 @@ func newCrew(t *testing.T, more map[string]string) *crew {
 func (c *crew) boot(more map[string]string) {
 	c.Helper()
 	flags := connected(c.srv)
-	for key, value := range more {
-		flags[key] = value
-	}
+	maps.Copy(flags, more)
 	c.Engine = engine(c.T, c.disk, flags)
 }
 

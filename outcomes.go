@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"dossier/internal/fleet"
@@ -47,12 +48,23 @@ func (e *Engine) settle(id string, status run.Status) {
 // outcome records what became of a run, if it is one of a template.
 func (e *Engine) outcome(ctx context.Context, id string, status run.Status, delivered func(run.Record, *agents.Settings) (quality, bool)) error {
 	rec, err := e.store.Run(ctx, id)
-	if err != nil || rec.Mode != agents.Name {
-		return nil // it is gone, or it has none
+	switch {
+	case errors.Is(err, run.ErrUnknownRun):
+		return nil // deleted meanwhile
+	case err != nil:
+		return err
+	case rec.Mode != agents.Name:
+		return nil
 	}
 	var req mode.Request
 	var set agents.Settings
-	if json.Unmarshal(rec.Request, &req) != nil || json.Unmarshal(req.Settings, &set) != nil || set.Template == "" {
+	if err := json.Unmarshal(rec.Request, &req); err != nil {
+		return fmt.Errorf("the stored request: %w", err)
+	}
+	if err := json.Unmarshal(req.Settings, &set); err != nil {
+		return fmt.Errorf("the stored settings: %w", err)
+	}
+	if set.Template == "" {
 		return nil
 	}
 	o := fleet.Outcome{
@@ -108,7 +120,7 @@ func (e *Engine) recoverOutcomes(ctx context.Context) error {
 			continue // whoever is on it records it
 		}
 		if err := e.outcome(ctx, id, rec.Status, func(rec run.Record, set *agents.Settings) (quality, bool) { return e.judged(ctx, rec, set) }); err != nil {
-			return err
+			e.log.Warn("a run's outcome was not recorded", "run", id, "error", err)
 		}
 	}
 	raw, err = now.UTC().MarshalText()
