@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,20 +48,53 @@ type agency struct {
 	shelf     *shelf
 	fleet     *fleet.Fleet
 
-	mu     sync.Mutex
-	models map[[sha256.Size]byte]*llm.Models // of agents with models of their own
+	client *http.Client
+	listed []mcptool.Server // of the configuration
+
+	mu      sync.Mutex
+	models  map[[sha256.Size]byte]*llm.Models // of agents with models of their own
+	private map[string]*mcptool.Client        // of agents with servers of their own, by name
 }
 
 // newAgency puts together what agents are made of.
 func newAgency(cfg *config.Config, dir string, language lang.Code, c *connector, base *llm.Models, kit *toolkit.Toolkit, s store.Store) (*agency, error) {
 	a := &agency{
-		cfg: cfg, dir: dir, language: language, connector: c, base: base, kit: kit, models: make(map[[sha256.Size]byte]*llm.Models),
+		cfg: cfg, dir: dir, language: language, connector: c, base: base, kit: kit, models: make(map[[sha256.Size]byte]*llm.Models), private: make(map[string]*mcptool.Client),
 	}
+	var err error
+	if a.listed, err = serversIn(cfg); err != nil {
+		return nil, err
+	}
+	if a.client, err = egress.Plain(egress.PlainConfig{}); err != nil {
+		return nil, err
+	}
+	if a.remotes, err = cfg.RemoteAgents(); err != nil {
+		return nil, err
+	}
+	var elsewhere []a2atool.Agent
+	for _, name := range a.remotes {
+		r, err := cfg.RemoteAgent(name)
+		if err != nil {
+			return nil, err
+		}
+		elsewhere = append(elsewhere, a2atool.Agent{Name: name, URL: r.URL, Headers: r.Headers})
+	}
+	a.remote = a2atool.New(elsewhere, a2atool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: a.client})
+	a.shelf = newShelf(func(changed func(string)) *mcptool.Client { return a.connect(a.listed, changed) }, a.remote, a.remotes, catalog.New(s, catalog.Options{Embedder: meaning(base)}), a.builtin)
+	a.servers = a.shelf.servers
+	a.fleet, err = fleet.New(fleet.Options{Store: s, Check: a.check})
+	if err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+// serversIn are the MCP servers of a configuration.
+func serversIn(cfg *config.Config) (servers []mcptool.Server, err error) {
 	names, err := cfg.MCPServers()
 	if err != nil {
 		return nil, err
 	}
-	var servers []mcptool.Server
 	for _, name := range names {
 		m, err := cfg.MCPServer(name)
 		if err != nil {
@@ -67,32 +102,37 @@ func newAgency(cfg *config.Config, dir string, language lang.Code, c *connector,
 		}
 		servers = append(servers, mcptool.Server{Name: name, URL: m.URL, Headers: m.Headers, Command: m.Command, Args: m.Args, Env: m.Env})
 	}
-	client, err := egress.Plain(egress.PlainConfig{})
+	return servers, nil
+}
+
+func (a *agency) connect(servers []mcptool.Server, changed func(string)) *mcptool.Client {
+	return mcptool.New(context.Background(), servers, mcptool.Options{ContextLimit: a.cfg.Execution.MCPContextLimit, HTTP: a.client, Changed: changed})
+}
+
+// serversOf are the MCP servers that an agent may use: those of the
+// configuration, or its own where its definition has some. A template has none
+// of its own.
+func (a *agency) serversOf(m agents.Member) (*mcptool.Client, error) {
+	if m.Template != "" {
+		return a.servers, nil
+	}
+	own, err := a.cfg.Agent(m.Agent.Name)
+	if err != nil {
+		return a.servers, nil // what it was made from is gone: it goes on with what there is
+	}
+	servers, err := serversIn(own)
 	if err != nil {
 		return nil, err
 	}
-	a.shelf = &shelf{}
-	a.servers = mcptool.New(context.Background(), servers, mcptool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client, Changed: a.shelf.changed})
-	var elsewhere []a2atool.Agent
-	if a.remotes, err = cfg.RemoteAgents(); err != nil {
-		return nil, errors.Join(err, a.servers.Close())
+	if reflect.DeepEqual(servers, a.listed) {
+		return a.servers, nil
 	}
-	for _, name := range a.remotes {
-		r, err := cfg.RemoteAgent(name)
-		if err != nil {
-			return nil, errors.Join(err, a.servers.Close())
-		}
-		elsewhere = append(elsewhere, a2atool.Agent{Name: name, URL: r.URL, Headers: r.Headers})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.private[m.Agent.Name] == nil {
+		a.private[m.Agent.Name] = a.connect(servers, nil)
 	}
-	a.remote = a2atool.New(elsewhere, a2atool.Options{ContextLimit: cfg.Execution.MCPContextLimit, HTTP: client})
-	a.shelf.remote, a.shelf.remotes = a.remote, a.remotes
-	a.shelf.servers, a.shelf.Catalog = a.servers, catalog.New(s, catalog.Options{Embedder: meaning(base)})
-	a.shelf.builtin = a.builtin
-	a.fleet, err = fleet.New(fleet.Options{Store: s, Check: a.check})
-	if err != nil {
-		return nil, errors.Join(err, a.close())
-	}
-	return a, nil
+	return a.private[m.Agent.Name], nil
 }
 
 // builtin are the built-in tools that may be used here.
@@ -125,7 +165,13 @@ func (a *agency) config(name string) json.RawMessage {
 }
 
 func (a *agency) close() error {
-	return errors.Join(a.shelf.Close(context.Background()), a.servers.Close())
+	errs := []error{a.shelf.Close(context.Background()), a.servers.Close()}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, own := range a.private {
+		errs = append(errs, own.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // meaning is the configured embedder for the catalog, nil without one.
@@ -142,12 +188,12 @@ func (a *agency) check(name string, document []byte) (agent.Definition, error) {
 	if err != nil {
 		return d, err
 	}
-	return d, a.checkTools(d)
+	return d, a.checkTools(d, a.servers)
 }
 
 // checkTools says which of a definition's tools there is not. Whether a server
 // has the tool that is named is not asked: it may be down just now.
-func (a *agency) checkTools(d agent.Definition) error {
+func (a *agency) checkTools(d agent.Definition, servers *mcptool.Client) error {
 	for _, ref := range d.Tools {
 		if name, ok := strings.CutPrefix(ref.Name, "a2a:"); ok {
 			if !slices.Contains(a.remotes, name) {
@@ -159,10 +205,10 @@ func (a *agency) checkTools(d agent.Definition) error {
 			continue
 		}
 		if server, _, ok := mcpRef(ref.Name); ok {
-			if !slices.Contains(a.servers.Servers(), server) {
+			if !slices.Contains(servers.Servers(), server) {
 				return &UsageError{
 					Message: fmt.Sprintf("agent %s: there is no MCP server %q", d.Name, server),
-					Hint:    "name it in mcp.mcpServers of the configuration; those there are: " + orNone(a.servers.Servers()),
+					Hint:    "name it in mcp.mcpServers of the configuration; those there are: " + orNone(servers.Servers()),
 				}
 			}
 			continue
@@ -234,28 +280,32 @@ func commandsOf(cfg *config.Config) toolkit.Commands {
 	return toolkit.Commands{Workspace: c.Workspace, Programs: c.Programs, Unsafe: c.Mode == "unsafe"}
 }
 
-// tools makes the tools that a definition lists.
-func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.Tool, trouble []string, err error) {
+// tools makes the tools that an agent lists.
+func (a *agency) tools(ctx context.Context, m agents.Member) (tools []tool.Tool, trouble []string, err error) {
+	d := m.Agent
+	servers, err := a.serversOf(m)
+	if err != nil {
+		return nil, nil, err
+	}
 	ends := false
 	for _, ref := range d.Tools {
-		if strings.HasPrefix(ref.Name, "a2a:") {
-			theirs, why := a.elsewhere(ctx, ref.Name)
-			tools, trouble = append(tools, theirs...), append(trouble, why...)
+		if name, ok := strings.CutPrefix(ref.Name, "a2a:"); ok {
+			t, why := a.remote.Tool(ctx, name)
+			if why != nil {
+				trouble = append(trouble, why.Error())
+			} else {
+				tools = append(tools, t)
+			}
 			continue
 		}
 		if server, name, ok := mcpRef(ref.Name); ok {
-			theirs, err := a.servers.Tools(ctx, server)
-			if err != nil {
-				if ctx.Err() != nil {
-					return nil, nil, context.Cause(ctx)
-				}
-				trouble = append(trouble, err.Error())
-				continue
+			theirs, why := offered(ctx, servers, server, name)
+			if ctx.Err() != nil {
+				return nil, nil, context.Cause(ctx)
 			}
-			for _, t := range theirs {
-				if name == "" || t.Spec().Name == name {
-					tools = append(tools, t)
-				}
+			tools = append(tools, theirs...)
+			if why != nil {
+				trouble = append(trouble, why.Error())
 			}
 			continue
 		}
@@ -281,7 +331,7 @@ func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.To
 		tools = append(tools, a.shelf.Finder(policyOf(d.Search)))
 	}
 	if d.Search.OnDemand || len(d.Search.Always) > 0 {
-		down, err := a.shelf.refresh(ctx)
+		down, err := a.shelf.refresh(ctx, false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -292,20 +342,17 @@ func (a *agency) tools(ctx context.Context, d agent.Definition) (tools []tool.To
 	return mcptool.Limited(mcptool.Distinct(tools), d.Limits.Full().MCPContext), trouble, nil
 }
 
-// elsewhere returns the tool that is an agent of another server.
-func (a *agency) elsewhere(ctx context.Context, origin string) (found []tool.Tool, trouble []string) {
-	all, troubles := a.remote.Tools(ctx)
-	for _, t := range all {
-		if t.Spec().Origin == origin {
-			found = append(found, t)
-		}
+// offered returns the tools of a server, or the one of a name.
+func offered(ctx context.Context, servers *mcptool.Client, server, name string) ([]tool.Tool, error) {
+	all, err := servers.Tools(ctx, server)
+	if err != nil || name == "" {
+		return all, err
 	}
-	for _, t := range troubles {
-		if "a2a:"+t.Agent == origin {
-			trouble = append(trouble, t.Error())
-		}
+	one := slices.IndexFunc(all, func(t tool.Tool) bool { return tool.PlainName(t.Spec().Name) == tool.PlainName(name) })
+	if one < 0 {
+		return nil, fmt.Errorf("MCP server %s has no tool %s", server, name)
 	}
-	return found, trouble
+	return all[one : one+1], nil
 }
 
 // resolve finds the agent that a request names, and those that it may call.
@@ -381,7 +428,10 @@ func (a *agency) member(ctx context.Context, name string) (agents.Member, error)
 	}
 	d, err := a.cfg.Definition(name)
 	if err == nil {
-		err = a.checkTools(d)
+		var servers *mcptool.Client
+		if servers, err = a.serversOf(agents.Member{Agent: d}); err == nil {
+			err = a.checkTools(d, servers)
+		}
 	}
 	d.LogsDir, d.ReportsDir = a.folder(d.LogsDir), a.folder(d.ReportsDir)
 	return agents.Member{Agent: d}, err
@@ -404,75 +454,6 @@ func (a *agency) unknown(ctx context.Context, name string) error {
 	}
 	slices.Sort(names)
 	return &UsageError{Message: fmt.Sprintf("there is no agent %q", name), Hint: "those there are: " + strings.Join(slices.Compact(names), ", ")}
-}
-
-// modelsOf returns the models of an agent: those of the configuration, or its
-// own where its definition says so.
-func (a *agency) modelsOf(ctx context.Context, m agents.Member) (*llm.Models, error) {
-	var own *config.Config
-	var err error
-	if m.Template != "" {
-		var v fleet.Version
-		if v, err = a.fleet.Version(ctx, m.Template, m.Version); err == nil {
-			_, own, err = a.cfg.TemplateDefinition(v.Template, []byte(v.Document))
-		}
-	} else {
-		own, err = a.cfg.Agent(m.Agent.Name)
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return a.base, nil // what it was made from is gone: it goes on with what there is
-	}
-	key, same := a.fingerprint(own)
-	if same {
-		return a.base, nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if models, ok := a.models[key]; ok {
-		return models, nil
-	}
-	models, err := a.connector.models(own)
-	if err != nil {
-		return nil, err
-	}
-	const most = 256
-	if len(a.models) >= most {
-		clear(a.models)
-	}
-	a.models[key] = models
-	return models, nil
-}
-
-// fingerprint tells configurations of models apart, and whether one is that of
-// the engine.
-func (a *agency) fingerprint(own *config.Config) (key [sha256.Size]byte, same bool) {
-	h := sha256.New()
-	same = true
-	for _, role := range config.Roles() {
-		theirs, ours := modelKey(own.Model(role)), modelKey(a.cfg.Model(role))
-		same = same && theirs == ours
-		h.Write([]byte(theirs))
-		h.Write([]byte{0})
-	}
-	return [sha256.Size]byte(h.Sum(nil)), same
-}
-
-func modelKey(m config.Model) string {
-	extra, err := json.Marshal(map[string]any(m.Extra))
-	if err != nil {
-		extra = fmt.Appendf(nil, "%#v", map[string]any(m.Extra)) // what is no JSON is told apart all the same
-	}
-	temperature := ""
-	if m.Temperature != nil {
-		temperature = strconv.FormatFloat(*m.Temperature, 'g', -1, 64)
-	}
-	return strings.Join([]string{
-		string(m.Provider), string(m.BaseURL), m.APIKey.Reveal(), m.Model, temperature, strconv.Itoa(m.MaxTokens), string(m.Proxy), m.CAFile,
-		m.Scope, string(m.AuthURL), strconv.Itoa(m.ContextWindow), fmt.Sprint(m.PriceInput, m.PriceOutput), string(extra),
-	}, "\x00")
 }
 
 // fleetError gives the errors of a fleet a hint.

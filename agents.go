@@ -107,7 +107,9 @@ func (e *Engine) SaveTemplate(ctx context.Context, name string, t fleet.Text) (v
 	v, added, err = e.agency.fleet.AddVersion(ctx, name, t)
 	if errors.Is(err, fleet.ErrNoTemplate) {
 		v, err = e.agency.fleet.Create(ctx, name, t)
-		added = err == nil
+		if added = err == nil; errors.Is(err, fleet.ErrExists) { // somebody was faster
+			v, added, err = e.agency.fleet.AddVersion(ctx, name, t)
+		}
 	}
 	return v, added, fleetError(err)
 }
@@ -165,9 +167,25 @@ func (e *Engine) RegisterInstance(ctx context.Context, i fleet.Instance) (fleet.
 	return made, fleetError(err)
 }
 
-// StartInstance makes an instance take runs again.
+// StartInstance makes an instance take runs again. Those of its runs go on that
+// were answered while it was stopped.
 func (e *Engine) StartInstance(ctx context.Context, key string) error {
-	return fleetError(e.agency.fleet.Start(ctx, key))
+	if err := e.agency.fleet.Start(ctx, key); err != nil {
+		return fleetError(err)
+	}
+	made, err := e.agency.fleet.Instance(ctx, key)
+	if err != nil {
+		return fleetError(err)
+	}
+	ids, err := e.store.Orphans(ctx, time.Now())
+	if err != nil {
+		return err
+	}
+	claims, _, err := e.claims(ctx, ids)
+	if err != nil {
+		return err
+	}
+	return e.restore(ctx, slices.DeleteFunc(claims, func(c fleet.Claim) bool { return c.Instance != made.ID }))
 }
 
 // DrainInstance lets an instance end what it has and take nothing new.
@@ -242,7 +260,7 @@ func (e *Engine) MCPStatus(ctx context.Context) ([]mcptool.Status, error) {
 // now unless they were just before.
 func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
 	a := e.agency
-	trouble, err := a.shelf.refresh(ctx)
+	trouble, err := a.shelf.refresh(ctx, true)
 	if err != nil {
 		return ToolList{}, err
 	}
@@ -268,7 +286,7 @@ func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
 // SearchTools returns the k best tools for what somebody wants done.
 func (e *Engine) SearchTools(ctx context.Context, query string, k int) (ToolList, error) {
 	a := e.agency
-	trouble, err := a.shelf.refresh(ctx)
+	trouble, err := a.shelf.refresh(ctx, true)
 	if err != nil {
 		return ToolList{}, err
 	}
@@ -332,7 +350,7 @@ func (a *agency) tool(ctx context.Context, name string) (tool.Tool, error) {
 	if t, ok := a.shelf.Get(name); ok {
 		return t, nil
 	}
-	trouble, err := a.shelf.refresh(ctx)
+	trouble, err := a.shelf.refresh(ctx, true)
 	if err != nil {
 		return nil, err
 	}

@@ -123,6 +123,13 @@ func TestSessionsOfInstancesAreIsolated(t *testing.T) {
 	if _, taken := errors.AsType[*fleet.SessionError](err); !taken {
 		t.Errorf("a session of another instance: %v", err)
 	}
+	// Nor do others hear what was said in it, whatever their mode is.
+	for _, req := range []Request{byAgent("parrot", "hello"), ask("hello"), {Mode: "chat", Request: mode.Request{Question: "hello", Instance: ids[0]}}} {
+		req.Session = "session-canary-0-0"
+		if _, err := e.Start(ctx, req); err == nil || !strings.Contains(err.Error(), "belongs to instance "+ids[0]) {
+			t.Errorf("a session of an instance: %v", err)
+		}
+	}
 	stats, err := e.TemplateStats(ctx, "parrot")
 	if err != nil || len(stats) != 1 || stats[0].Runs != 2*instances*sessions || stats[0].Done != stats[0].Runs {
 		t.Errorf("%+v, %v", stats, err)
@@ -138,6 +145,10 @@ func ready(t *testing.T, e *Engine, id string) fleet.Status {
 			t.Fatal(err)
 		}
 		if s.Running == 0 && s.Queued == 0 {
+			// What is stored of it was read before it was seen to be idle.
+			if s, err = e.Instance(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
 			return s
 		}
 		if t.Context().Err() != nil {
@@ -394,5 +405,25 @@ func TestAgentsFindTools(t *testing.T) {
 	agents, err := e.SearchAgents(t.Context(), "plain text for small models", 1)
 	if err != nil || len(agents) != 1 || !strings.Contains(agents[0].Name, "iron") {
 		t.Errorf("%+v, %v", agents, err)
+	}
+}
+
+// Agents without instances have a conversation in a session, and only in that.
+func TestSessionsOfAgentsAreIsolated(t *testing.T) {
+	srv := llmtest.Start(t, parrot())
+	e := engine(t, memory.New(memory.Options{}), connected(srv))
+	save(t, e, "parrot", parrotTemplate)
+	for _, turn := range []struct{ session, question, want string }{
+		{"one", "canary-1-1", "I see canary-1-1"},
+		{"two", "canary-2-2", "I see canary-2-2"},
+		{"one", "again", "I see canary-1-1"},
+		{"", "canary-3-3", "I see canary-3-3"},
+		{"two", "again", "I see canary-2-2"},
+	} {
+		req := byAgent("parrot", turn.question)
+		req.Session = turn.session
+		if said := answerTo(t, e, req); said != turn.want {
+			t.Errorf("%+v: %q", turn, said)
+		}
 	}
 }

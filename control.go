@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/fleet"
 	"dossier/internal/store"
 	"dossier/mode"
 	"dossier/run"
@@ -143,7 +144,14 @@ func (e *Engine) signal(ctx context.Context, id string, s run.Signal) error {
 	if err := e.store.Signal(ctx, id, s); err != nil {
 		return err
 	}
-	return e.wake(ctx, id)
+	if s.Kind != run.SignalPause && s.Kind != run.SignalCancel {
+		return e.wake(ctx, id)
+	}
+	live, err := e.exec.Notify(ctx, id)
+	if err == nil && !live {
+		e.halt(id)
+	}
+	return err
 }
 
 // wake hands new signals to a run: to the worker on it, or by executing it.
@@ -158,6 +166,16 @@ func (e *Engine) wake(ctx context.Context, id string) error {
 // Resume goes on with a run that was paused, interrupted, cancelled or failed.
 // Steps that are recorded are not done again.
 func (e *Engine) Resume(ctx context.Context, id string) error {
+	rec, err := e.store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if c, belongs := e.claim(rec); belongs {
+		// A run that its instance does not take stays as it is.
+		if err := e.agency.fleet.Resumes(ctx, c.Instance); err != nil && !errors.Is(err, fleet.ErrNoInstance) {
+			return fleetError(err)
+		}
+	}
 	if err := e.store.Reopen(ctx, id); err != nil {
 		return err
 	}
@@ -212,7 +230,13 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 	if err := e.store.Create(ctx, rec, entries, events); err != nil {
 		return run.Record{}, fmt.Errorf("creating the fork: %w", err)
 	}
-	e.dispatch(rec.ID)
+	err = e.enter(ctx, rec)
+	switch {
+	case errors.Is(err, fleet.ErrNoInstance):
+		e.dispatch(rec.ID) // as its original would go on
+	case err != nil:
+		return run.Record{}, errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
+	}
 	return rec, nil
 }
 
@@ -224,7 +248,7 @@ func (e *Engine) Replay(ctx context.Context, id string) ([]event.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	fn, limits, err := e.program(h.Record)
+	fn, limits, err := e.code(h.Record, func(quality) {})
 	if err != nil {
 		return nil, err
 	}
@@ -263,5 +287,12 @@ func (e *Engine) Export(ctx context.Context, id string) (Bundle, error) {
 
 // Delete removes a run that nobody works on.
 func (e *Engine) Delete(ctx context.Context, id string) error {
-	return e.store.Delete(ctx, id)
+	if err := e.store.Delete(ctx, id); err != nil {
+		return err
+	}
+	e.withdraw(id)
+	e.hub.publish(event.Event{Run: id, Time: time.Now(), Data: event.RunError{
+		Code: "deleted", Message: "the run was deleted", Fatal: true,
+	}})
+	return nil
 }

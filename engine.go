@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ import (
 	"dossier/internal/store"
 	"dossier/kb"
 	"dossier/mode"
+	"dossier/mode/agents"
 	"dossier/reader"
 	"dossier/run"
 	"dossier/sources"
@@ -154,11 +156,20 @@ func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
 	if err != nil {
 		return rec, err
 	}
-	if err := e.enter(ctx, rec); err != nil {
-		// Its instance has no place for it: it was never begun.
-		return run.Record{}, errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
+	if err := e.begin(ctx, rec); err != nil {
+		return run.Record{}, err
 	}
 	return rec, nil
+}
+
+// begin sets a new run going. One that its instance has no place for is gone
+// again: it was never begun.
+func (e *Engine) begin(ctx context.Context, rec run.Record) error {
+	err := e.enter(ctx, rec)
+	if err != nil {
+		err = errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
+	}
+	return err
 }
 
 // create makes a run without setting it going.
@@ -202,6 +213,11 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 			return run.Record{}, err
 		}
 	}
+	if ofInstance := req.Mode == agents.Name && req.Instance != ""; req.Session != "" && !ofInstance && e.agency != nil {
+		if err := e.agency.fleet.Free(ctx, req.Session); err != nil {
+			return run.Record{}, fleetError(err)
+		}
+	}
 	settings, err := json.Marshal(frozen)
 	if err != nil {
 		return run.Record{}, fmt.Errorf("settings of mode %s: %w", req.Mode, err)
@@ -230,9 +246,14 @@ func title(question string) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// program is the code of every run: the question, what the mode does with it,
-// the answer.
+// program is the code of a run that is executed here.
 func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
+	return e.code(rec, func(q quality) { e.delivered.Store(rec.ID, q) })
+}
+
+// code is that of every run: the question, what the mode does with it, the
+// answer. How good this is, deliver is told.
+func (e *Engine) code(rec run.Record, deliver func(quality)) (run.Func, run.Limits, error) {
 	m, ok := e.modes[rec.Mode]
 	if !ok {
 		return nil, run.Limits{}, fmt.Errorf("this program has no mode %q", rec.Mode)
@@ -249,7 +270,7 @@ func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
 		if err != nil {
 			return err
 		}
-		e.delivered.Store(rec.ID, qualityOf(a))
+		deliver(qualityOf(a))
 		if a.Report != nil {
 			if err := e.keepReport(ctx, s, a.Report); err != nil {
 				return err
@@ -294,9 +315,29 @@ func (e *Engine) queueLocked(id string) {
 		e.queue = append(e.queue, id)
 		return
 	}
+	e.startLocked(id)
+}
+
+func (e *Engine) startLocked(id string) {
 	e.running++
 	e.wg.Add(1)
 	go e.work(id)
+}
+
+// hurryLocked has a run executed at once, for a moment beyond the number of
+// workers.
+func (e *Engine) hurryLocked(id string) {
+	switch at := slices.Index(e.queue, id); {
+	case e.closed:
+	case at >= 0:
+		e.queue = slices.Delete(e.queue, at, at+1)
+		e.startLocked(id)
+	case e.busy[id] == idle:
+		e.busy[id] = queued
+		e.startLocked(id)
+	default:
+		e.queueLocked(id)
+	}
 }
 
 // work executes a run, and then whatever else is queued.
@@ -316,6 +357,7 @@ func (e *Engine) work(id string) {
 		} else {
 			e.log.Debug("a worker left a run", "run", id, "status", status)
 		}
+		e.settle(id, status)
 		e.mu.Lock()
 		if e.busy[id] == again && !e.closed {
 			e.mu.Unlock()
@@ -324,10 +366,9 @@ func (e *Engine) work(id string) {
 		delete(e.busy, id)
 		leaving := e.leaveLocked(id)
 		e.mu.Unlock()
-		e.settle(id, status)
 		e.left(id, leaving)
 		e.mu.Lock()
-		if len(e.queue) == 0 || e.closed {
+		if len(e.queue) == 0 || e.closed || e.workers > 0 && e.running > e.workers {
 			e.running--
 			e.mu.Unlock()
 			return
@@ -340,13 +381,19 @@ func (e *Engine) work(id string) {
 
 // ResumeOrphans sets going every run that a stopped worker left behind.
 func (e *Engine) ResumeOrphans(ctx context.Context) (int, error) {
+	if err := e.recoverOutcomes(ctx); err != nil {
+		return 0, err
+	}
 	ids, err := e.store.Orphans(ctx, time.Now())
 	if err != nil {
 		return 0, err
 	}
-	start, err := e.restore(ctx, ids)
-	e.dispatch(start...)
-	return len(ids), err
+	claims, others, err := e.claims(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	e.dispatch(others...)
+	return len(ids), e.restore(ctx, claims)
 }
 
 // UsageError is a request that can't be carried out as it is.

@@ -19,7 +19,10 @@ func (e *Engine) Run(ctx context.Context, req Request) iter.Seq2[event.Event, er
 		}
 		f := e.hub.follow(rec.ID) // before the run begins, so that no delta is missed
 		defer e.hub.leave(rec.ID, f)
-		e.dispatch(rec.ID)
+		if err := e.begin(ctx, rec); err != nil {
+			yield(event.Event{}, err)
+			return
+		}
 		e.follow(ctx, rec.ID, nothingYet, f, yield)
 	}
 }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
+	"slices"
 
 	"dossier/internal/fleet"
-	"dossier/mode"
 	"dossier/mode/agents"
 	"dossier/run"
 )
@@ -18,9 +17,12 @@ import (
 // lane is the place of a run in an instance.
 type lane struct {
 	instance string
+	// slot says that the run has one: a worker is on it, or is about to be.
+	slot bool
 	// leaving says that a worker has left the run and its slot is being given
-	// free; again that the run is to come back after that.
-	leaving, again bool
+	// free; again and halt that the run is to come back after that, the latter
+	// only to end or to rest.
+	leaving, again, halt bool
 }
 
 // claim says which instance a run belongs to, if to any.
@@ -50,17 +52,21 @@ func (e *Engine) enter(ctx context.Context, rec run.Record) error {
 		e.forget(c)
 		return fleetError(err)
 	}
-	e.dispatch(start...)
+	e.admitted(c.Run, start)
 	return nil
 }
 
-// take notes the place of a run.
-func (e *Engine) take(claims ...fleet.Claim) {
+// take notes the places of runs and returns those that had none.
+func (e *Engine) take(claims ...fleet.Claim) (taken []fleet.Claim) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, c := range claims {
-		e.lanes[c.Run] = &lane{instance: c.Instance}
+		if e.lanes[c.Run] == nil {
+			e.lanes[c.Run] = &lane{instance: c.Instance}
+			taken = append(taken, c)
+		}
 	}
+	return taken
 }
 
 // forget takes that back.
@@ -72,52 +78,127 @@ func (e *Engine) forget(claims ...fleet.Claim) {
 	}
 }
 
+// grant has runs executed that were given a slot.
+func (e *Engine) grant(ids []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, id := range ids {
+		if l := e.lanes[id]; l != nil {
+			l.slot, l.halt = true, false // its worker sees what it was told
+		}
+		e.queueLocked(id)
+	}
+}
+
 // reenter has a run executed that goes on after a pause, an answer or a signal.
 func (e *Engine) reenter(ctx context.Context, id string) error {
 	if e.agency == nil {
 		e.dispatch(id)
 		return nil
 	}
-	e.mu.Lock()
-	l, here := e.lanes[id]
-	switch {
-	case here && l.leaving:
-		l.again = true
-	case here && e.busy[id] != idle:
-		e.queueLocked(id)
-	}
-	e.mu.Unlock()
-	if here {
-		return nil // it has a place, or waits for one
-	}
-	rec, err := e.store.Run(ctx, id)
-	if err != nil {
-		return err
-	}
-	c, belongs := e.claim(rec)
-	if !belongs || rec.Status.Ended() {
-		e.dispatch(id)
+	for !e.placed(id) {
+		rec, err := e.store.Run(ctx, id)
+		if err != nil {
+			return err
+		}
+		c, belongs := e.claim(rec)
+		if !belongs || rec.Status.Ended() {
+			e.dispatch(id)
+			return nil
+		}
+		if len(e.take(c)) == 0 {
+			continue // somebody else has it go on at this moment
+		}
+		start, _, err := e.agency.fleet.Resume(ctx, c.Instance, c.Session, c.Run)
+		if err != nil {
+			e.forget(c)
+			if !errors.Is(err, fleet.ErrNoInstance) {
+				return fleetError(err)
+			}
+			e.dispatch(id) // its instance is gone, and the work is still to be done
+			return nil
+		}
+		e.admitted(id, start)
 		return nil
 	}
-	e.take(c)
-	start, _, err := e.agency.fleet.Resume(ctx, c.Instance, c.Session, c.Run)
-	if err != nil {
-		e.forget(c)
-		if !errors.Is(err, fleet.ErrNoInstance) {
-			return fleetError(err)
-		}
-		start = []string{id} // its instance is gone, and the work is still to be done
-	}
-	e.dispatch(start...)
 	return nil
 }
 
-// leaveLocked notes that a worker has left a run, nil if it has no lane.
+// placed says whether a run has a place in an instance. If a worker is on it, it
+// looks at the run once more.
+func (e *Engine) placed(id string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.lanes[id]
+	switch {
+	case l == nil:
+		return false
+	case l.leaving:
+		l.again = true
+	case l.slot && e.busy[id] != idle:
+		e.queueLocked(id)
+	}
+	return true // or it waits, or is about to be executed
+}
+
+// halt has a run executed that was told to end or to rest. That takes neither a
+// slot of its instance nor a place among the workers: it must not wait for work
+// that is slow.
+func (e *Engine) halt(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch l := e.lanes[id]; {
+	case l == nil:
+	case l.leaving:
+		l.halt = true
+		return
+	case l.slot && e.busy[id] == idle:
+		return // it is about to be executed
+	case l.slot:
+	case e.agency.fleet.Withdraw(l.instance, id):
+		delete(e.lanes, id)
+	default: // it has been given a slot just now, or is about to wait for one
+		l.halt = true
+		return
+	}
+	e.hurryLocked(id)
+}
+
+// admitted goes on with the places that runs were just given, and with the one
+// of these runs that was told to end or to rest meanwhile.
+func (e *Engine) admitted(id string, start []string) {
+	e.grant(start)
+	e.mu.Lock()
+	l := e.lanes[id]
+	halt := l != nil && l.halt && !l.leaving
+	e.mu.Unlock()
+	if halt {
+		e.halt(id)
+	}
+}
+
+// withdraw takes a run that is gone off those that wait for a slot or a worker.
+// Where it has a slot already, its worker finds out.
+func (e *Engine) withdraw(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l := e.lanes[id]
+	if at := slices.Index(e.queue, id); at >= 0 && l == nil {
+		e.queue = slices.Delete(e.queue, at, at+1)
+		delete(e.busy, id)
+	}
+	if l != nil && !l.slot && e.agency.fleet.Withdraw(l.instance, id) {
+		delete(e.lanes, id)
+	}
+}
+
+// leaveLocked notes that a worker has left a run, nil if that has no slot.
 func (e *Engine) leaveLocked(id string) *lane {
 	l := e.lanes[id]
-	if l != nil {
-		l.leaving = true
+	if l == nil || !l.slot {
+		return nil
 	}
+	l.leaving = true
 	return l
 }
 
@@ -130,74 +211,38 @@ func (e *Engine) left(id string, l *lane) {
 	start := e.agency.fleet.Leave(ctx, l.instance, id)
 	e.mu.Lock()
 	delete(e.lanes, id)
-	again := l.again
+	again, halt := l.again, l.halt
 	e.mu.Unlock()
-	e.dispatch(start...)
-	if again {
+	e.grant(start)
+	switch {
+	case again:
 		if err := e.reenter(ctx, id); err != nil {
 			e.log.Error("a run could not go on", "run", id, "error", err)
 		}
+	case halt:
+		e.halt(id)
 	}
 }
 
-// quality is how good an answer is.
-type quality struct {
-	coverage   *float64 // share of its claims that have a verified passage
-	unanswered bool
-}
-
-func qualityOf(a mode.Answer) quality {
-	q := quality{unanswered: a.Unanswered}
-	if a.Report != nil && a.Report.Coverage.Claims.Total > 0 {
-		share := a.Report.Coverage.Claims.Of()
-		q.coverage = &share
-	}
-	return q
-}
-
-// settle records what became of a run of a template.
-func (e *Engine) settle(id string, status run.Status) {
-	delivered, _ := e.delivered.LoadAndDelete(id)
-	if e.agency == nil || !status.Ended() {
-		return
-	}
-	ctx := context.WithoutCancel(e.ctx)
-	rec, err := e.store.Run(ctx, id)
-	if err != nil || rec.Mode != agents.Name {
-		return
-	}
-	var req mode.Request
-	var set agents.Settings
-	if json.Unmarshal(rec.Request, &req) != nil || json.Unmarshal(req.Settings, &set) != nil || set.Template == "" {
-		return
-	}
-	o := fleet.Outcome{
-		Run: id, Template: set.Template, Version: set.Version, Instance: req.Instance, Status: status,
-		Tokens: rec.Spent.InputTokens + rec.Spent.OutputTokens, Cost: rec.Spent.Cost, Time: rec.Active, At: time.Now(),
-	}
-	if q, ok := delivered.(quality); ok {
-		o.Coverage = q.coverage
-		if q.unanswered && status == run.Done {
-			o.Status = run.Failed // the run ended well, and the agent did not
-		}
-	}
-	if err := e.agency.fleet.Record(ctx, o); err != nil {
-		e.log.Warn("a run's outcome was not recorded", "run", id, "error", err)
-	}
-}
-
-// restore puts the runs of instances back into their lanes and returns the
-// others.
-func (e *Engine) restore(ctx context.Context, ids []string) ([]string, error) {
+// claims tells runs that belong to instances from others. Those that have a place
+// are left out.
+func (e *Engine) claims(ctx context.Context, ids []string) (claims []fleet.Claim, others []string, err error) {
 	if e.agency == nil {
-		return ids, nil
+		return nil, ids, nil
 	}
-	var claims []fleet.Claim
-	var others []string
 	for _, id := range ids {
+		e.mu.Lock()
+		placed := e.lanes[id] != nil
+		e.mu.Unlock()
+		if placed {
+			continue
+		}
 		rec, err := e.store.Run(ctx, id)
+		if errors.Is(err, run.ErrUnknownRun) {
+			continue // deleted meanwhile
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if c, belongs := e.claim(rec); belongs {
 			claims = append(claims, c)
@@ -205,18 +250,35 @@ func (e *Engine) restore(ctx context.Context, ids []string) ([]string, error) {
 			others = append(others, id)
 		}
 	}
+	return claims, others, nil
+}
+
+// restore puts runs back into their lanes. What an instance that is stopped has
+// left behind is paused: it goes on with Resume when the instance was started
+// again.
+func (e *Engine) restore(ctx context.Context, claims []fleet.Claim) error {
 	if len(claims) == 0 {
-		return others, nil
+		return nil
 	}
-	e.take(claims...)
-	start, left, err := e.agency.fleet.Restore(ctx, claims)
-	if err != nil {
-		e.forget(claims...)
-		return nil, fleetError(err)
-	}
+	taken := e.take(claims...)
+	start, left, err := e.agency.fleet.Restore(ctx, taken)
 	e.forget(left...)
-	for _, c := range left {
-		e.log.Warn("a run waits: its instance is stopped or gone", "run", c.Run, "instance", c.Instance)
+	e.grant(start)
+	for _, c := range taken {
+		e.admitted(c.Run, nil)
 	}
-	return append(others, start...), nil
+	if err != nil {
+		return fleetError(err)
+	}
+	for _, c := range left {
+		if _, err := e.agency.fleet.Instance(ctx, c.Instance); errors.Is(err, fleet.ErrNoInstance) {
+			e.dispatch(c.Run) // the work is still to be done
+			continue
+		}
+		e.log.Warn("a run is paused: its instance takes none", "run", c.Run, "instance", c.Instance)
+		if err := e.Pause(ctx, c.Run); err != nil && !errors.Is(err, run.ErrEnded) {
+			return err
+		}
+	}
+	return nil
 }

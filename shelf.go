@@ -2,7 +2,8 @@ package dossier
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,36 +15,89 @@ import (
 )
 
 // shelf is the catalog of tools with what fills it: the built-in ones, and those
-// of the MCP servers and the agents elsewhere when somebody looks for tools.
+// of the MCP servers and the agents elsewhere when somebody looks for tools. Each
+// of these is asked on its own: whoever looks waits a little for those that are
+// slow, and not at all for what others wait for.
 type shelf struct {
 	*catalog.Catalog
 	servers *mcptool.Client
 	remote  *a2atool.Client
-	remotes []string
 	builtin func() ([]tool.Tool, error)
 
-	mu    sync.Mutex
-	full  bool      // the built-in tools are there
-	asked time.Time // when the servers were last asked
-	stale bool      // one of them has said that it has others now
-	last  []mcptool.Trouble
+	filling sync.Mutex
+	full    bool // the built-in tools are there
+
+	first, more time.Duration // firstPatience and morePatience
+
+	life    context.Context
+	end     context.CancelFunc
+	asking  sync.WaitGroup
+	putting sync.Mutex // one at a time puts what it was told into the catalog
+
+	mu     sync.Mutex
+	closed bool
+	places []*place // the servers by name, then the agents as they are named
 }
 
-// lastsFor is how long it is believed what servers said of their tools.
-const lastsFor = time.Minute
+// place is where tools come from.
+type place struct {
+	name, origin string
+	ask          func(ctx context.Context, p *place) // and keep what it said
+
+	asked   time.Time     // when it was last asked, zero before
+	stale   bool          // it has said that it has others now
+	under   chan struct{} // closed when the question under way is answered, nil without one
+	tools   []tool.Tool   // as it names them
+	trouble *mcptool.Trouble
+}
+
+const (
+	// lastsFor is how long it is believed what servers said of their tools.
+	lastsFor = time.Minute
+	// firstPatience is how long somebody who has work to do waits for servers
+	// that have never answered, and morePatience for those that have.
+	firstPatience, morePatience = 10 * time.Second, 2 * time.Second
+)
+
+func newShelf(servers func(changed func(string)) *mcptool.Client, remote *a2atool.Client, remotes []string, all *catalog.Catalog, builtin func() ([]tool.Tool, error)) *shelf {
+	s := &shelf{Catalog: all, remote: remote, builtin: builtin, first: firstPatience, more: morePatience}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.servers = servers(s.changed)
+	for _, name := range s.servers.Servers() {
+		s.places = append(s.places, &place{name: name, origin: "mcp:" + name, ask: s.askServer})
+	}
+	for _, name := range remotes {
+		s.places = append(s.places, &place{name: name, origin: "a2a:" + name, ask: s.askAgent})
+	}
+	return s
+}
+
+// Close ends what is being asked.
+func (s *shelf) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.end()
+	s.asking.Wait()
+	return s.Catalog.Close(ctx)
+}
 
 // changed notes that a server has other tools now.
-func (s *shelf) changed(string) {
+func (s *shelf) changed(server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stale = true
+	for _, p := range s.places {
+		if p.origin == "mcp:"+server {
+			p.stale = true
+		}
+	}
 }
 
 // fill puts the built-in tools in when somebody looks for one: most commands
 // never do.
 func (s *shelf) fill(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.filling.Lock()
+	defer s.filling.Unlock()
 	if s.full {
 		return nil
 	}
@@ -55,57 +109,140 @@ func (s *shelf) fill(ctx context.Context) error {
 	return err
 }
 
-// refresh asks the servers for their tools, unless they were asked just now.
-func (s *shelf) refresh(ctx context.Context) ([]mcptool.Trouble, error) {
+// refresh asks the servers for their tools that were not asked just now. It
+// returns what is wrong with them. Who is patient waits for all, as long as they
+// may take; others wait a little, and what comes later is there for the next one.
+func (s *shelf) refresh(ctx context.Context, patient bool) ([]mcptool.Trouble, error) {
 	if err := s.fill(ctx); err != nil {
 		return nil, err
 	}
+	waits, first := s.askAll()
+	if len(waits) > 0 {
+		var enough <-chan time.Time
+		if !patient {
+			wait := s.more
+			if first {
+				wait = s.first
+			}
+			timer := time.NewTimer(wait)
+			defer timer.Stop()
+			enough = timer.C
+		}
+	waiting:
+		for _, answered := range waits {
+			select {
+			case <-answered:
+			case <-enough:
+				break waiting
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.servers.Servers())+len(s.remotes) == 0 || !s.stale && time.Since(s.asked) < lastsFor {
-		return s.last, nil
+	var trouble []mcptool.Trouble
+	for _, p := range s.places {
+		switch {
+		case p.trouble != nil:
+			trouble = append(trouble, *p.trouble)
+		case p.asked.IsZero():
+			trouble = append(trouble, mcptool.Trouble{Server: p.name, Problem: "it has not answered yet", Hint: "Its tools can be used when it has."})
+		}
 	}
-	theirs, trouble := s.servers.All(ctx)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	return trouble, nil
+}
+
+// askAll asks those who are due, and returns what to wait for. First says that
+// one of them has never answered.
+func (s *shelf) askAll() (waits []<-chan struct{}, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.places {
+		if p.under == nil && !s.closed && (p.stale || time.Since(p.asked) >= lastsFor) {
+			answered := make(chan struct{})
+			p.under, p.stale = answered, false
+			s.asking.Go(func() {
+				p.ask(s.life, p)
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				p.under, p.asked = nil, time.Now()
+				close(answered)
+			})
+		}
+		if p.under != nil {
+			waits, first = append(waits, p.under), first || p.asked.IsZero()
+		}
 	}
+	return waits, first
+}
+
+func (s *shelf) askServer(ctx context.Context, p *place) {
+	tools, err := s.servers.Tools(ctx, p.name)
+	if err == nil {
+		s.keep(ctx, p, tools, nil)
+		return
+	}
+	trouble, ok := errors.AsType[*mcptool.Trouble](err)
+	if !ok {
+		trouble = &mcptool.Trouble{Server: p.name, Problem: "nobody waited for its answer"}
+	}
+	s.keep(ctx, p, nil, trouble)
+}
+
+func (s *shelf) askAgent(ctx context.Context, p *place) {
+	t, trouble := s.remote.Tool(ctx, p.name)
+	if trouble != nil {
+		s.keep(ctx, p, nil, &mcptool.Trouble{Server: trouble.Agent, Problem: trouble.Problem, Hint: trouble.Hint})
+		return
+	}
+	s.keep(ctx, p, []tool.Tool{t}, nil)
+}
+
+// keep puts what one place has said into the catalog. What it had before is still
+// worth knowing when it is down.
+func (s *shelf) keep(ctx context.Context, p *place, tools []tool.Tool, trouble *mcptool.Trouble) {
+	s.putting.Lock()
+	defer s.putting.Unlock()
+	s.mu.Lock()
+	p.trouble = trouble
+	if trouble == nil {
+		p.tools = tools
+	}
+	var all []tool.Tool
+	for _, o := range s.places {
+		all = append(all, o.tools...)
+	}
+	s.mu.Unlock()
+	if trouble != nil {
+		s.Report(p.origin, trouble)
+		return
+	}
+	// A name that two servers use is one of a tool of each, so the names of all
+	// are looked at.
 	by := make(map[string][]tool.Tool)
-	for _, t := range theirs {
+	for _, t := range mcptool.Distinct(all) {
 		by[t.Spec().Origin] = append(by[t.Spec().Origin], t)
 	}
-	down := make(map[string]error)
-	for _, t := range trouble {
-		down["mcp:"+t.Server] = &t
-	}
-	for _, name := range s.servers.Servers() {
-		from := "mcp:" + name
-		if err := down[from]; err != nil {
-			s.Report(from, err)
-			continue // what it had is still worth knowing
+	about := func(o *place) string {
+		if strings.HasPrefix(o.origin, "mcp:") {
+			return o.name
 		}
-		if err := s.Put(ctx, from, name, by[from]); err != nil {
-			return nil, fmt.Errorf("the tools of %s: %w", name, err)
+		return ""
+	}
+	for _, o := range s.places {
+		if err := s.Put(ctx, o.origin, about(o), by[o.origin]); err != nil && o == p {
+			s.mu.Lock()
+			p.trouble = &mcptool.Trouble{Server: p.name, Problem: "its tools could not be noted: " + err.Error()}
+			s.mu.Unlock()
 		}
-		s.Report(from, nil)
 	}
-	away, why := s.remote.Tools(ctx)
-	for _, t := range away {
-		if err := s.Put(ctx, t.Spec().Origin, "", []tool.Tool{t}); err != nil {
-			return nil, fmt.Errorf("the agent %s: %w", t.Spec().Name, err)
-		}
-		s.Report(t.Spec().Origin, nil)
-	}
-	for _, t := range why {
-		s.Report("a2a:"+t.Agent, &t)
-		trouble = append(trouble, mcptool.Trouble{Server: t.Agent, Problem: t.Problem, Hint: t.Hint})
-	}
-	s.asked, s.stale, s.last = time.Now(), false, trouble
-	return trouble, nil
+	s.Report(p.origin, nil)
 }
 
 // Select implements agent.Finder.
 func (s *shelf) Select(ctx context.Context, task string, have *tool.Set, p agent.ToolSearch) ([]string, error) {
-	if _, err := s.refresh(ctx); err != nil {
+	if _, err := s.refresh(ctx, false); err != nil {
 		return nil, err
 	}
 	made, err := s.Catalog.Select(ctx, task, policyOf(p))

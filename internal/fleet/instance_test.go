@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dossier/agent"
 	"dossier/internal/fleet"
@@ -408,5 +409,47 @@ func TestSubmitMeetsAChange(t *testing.T) {
 	}
 	if st, err := f.Status(ctx, "w"); err != nil || st.State != fleet.Busy {
 		t.Fatal(st, err)
+	}
+}
+
+// moody is a store that fails to claim one session.
+type moody struct {
+	fleet.Store
+	session string
+}
+
+var errMoody = errors.New("the disk is gone")
+
+func (m moody) ClaimSession(ctx context.Context, session, instance string, at time.Time) (string, error) {
+	if session == m.session {
+		return "", errMoody
+	}
+	return m.Store.ClaimSession(ctx, session, instance, at)
+}
+
+// What was put back before a failure is there, and the rest is told.
+func TestRestoreFailsHalfway(t *testing.T) {
+	f := newFleet(t, moody{newStore(), "s3"})
+	if _, err := f.Create(t.Context(), "writer", fleet.Text{Document: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	i, err := f.Register(t.Context(), fleet.Instance{Name: "w", Template: "writer", Slots: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var claims []fleet.Claim
+	for _, n := range []string{"1", "2", "3", "4"} {
+		claims = append(claims, fleet.Claim{Instance: i.ID, Session: "s" + n, Run: "r" + n})
+	}
+	start, left, err := f.Restore(t.Context(), claims)
+	if !errors.Is(err, errMoody) || !slices.Equal(start, []string{"r1", "r2"}) || !slices.Equal(left, claims[2:]) {
+		t.Errorf("%v, %v, %v", start, left, err)
+	}
+	var taken *fleet.SessionError
+	if err := f.Free(t.Context(), "s1"); !errors.As(err, &taken) || taken.Owner != i.ID {
+		t.Errorf("%v", err)
+	}
+	if err := f.Free(t.Context(), "s4"); err != nil {
+		t.Error(err)
 	}
 }

@@ -54,10 +54,14 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("instance %s is %s: start it, or use another instance", e.Instance, e.State)
 }
 
-// SessionError is what a run gets whose session is another instance's.
+// SessionError is what a run gets whose session is another instance's; Instance
+// is empty for one that belongs to none.
 type SessionError struct{ Session, Instance, Owner string }
 
 func (e *SessionError) Error() string {
+	if e.Instance == "" {
+		return fmt.Sprintf("session %s belongs to instance %s: go on with it there, or begin a new session", e.Session, e.Owner)
+	}
 	return fmt.Sprintf("session %s belongs to instance %s, not to %s: go on with it there, or begin a new session", e.Session, e.Owner, e.Instance)
 }
 
@@ -144,6 +148,16 @@ func (f *Fleet) admits(row *Instance, e entry) error {
 	return &StateError{Instance: row.Name, State: Stopped}
 }
 
+// Resumes says why an instance, given by id or name, would not let a run go on
+// that it had admitted before.
+func (f *Fleet) Resumes(ctx context.Context, instance string) error {
+	row, err := f.find(ctx, instance)
+	if err != nil {
+		return err
+	}
+	return f.admits(&row, resumed)
+}
+
 // claim makes a session the instance's.
 func (f *Fleet) claim(ctx context.Context, session, id string) error {
 	owner, err := f.store.ClaimSession(ctx, session, id, f.now().UTC())
@@ -152,6 +166,19 @@ func (f *Fleet) claim(ctx context.Context, session, id string) error {
 		return fmt.Errorf("session %q of instance %q: %w", session, id, err)
 	case owner != id:
 		return &SessionError{Session: session, Instance: id, Owner: owner}
+	}
+	return nil
+}
+
+// Free says whether runs that belong to no instance may use a session: it fails
+// with *SessionError when an instance has it.
+func (f *Fleet) Free(ctx context.Context, session string) error {
+	owner, err := f.store.SessionOwner(ctx, session)
+	switch {
+	case err != nil:
+		return fmt.Errorf("session %q: %w", session, err)
+	case owner != "":
+		return &SessionError{Session: session, Owner: owner}
 	}
 	return nil
 }
@@ -189,6 +216,22 @@ func (f *Fleet) Leave(ctx context.Context, instance, run string) (start []string
 	}
 }
 
+// Withdraw takes a run away that waits for a slot, and says whether it did: a
+// run that has one leaves with Leave. The instance is given by its id; nothing is
+// read, so that it may be called under a lock.
+func (f *Fleet) Withdraw(instance, run string) bool {
+	s := f.shard(instance)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.desks[instance]
+	if d == nil || d.runs[run] == nil || d.runs[run].running {
+		return false
+	}
+	d.leave(run) // no slot is free: who waits has nothing to gain from it
+	s.settle(instance, d)
+	return true
+}
+
 // settle forgets a desk that has no work.
 func (s *shard) settle(id string, d *desk) {
 	if len(d.runs) == 0 {
@@ -202,9 +245,10 @@ type Claim struct{ Instance, Session, Run string }
 // Restore puts runs back that were queued or at work when the process ended,
 // in the order given, however long the queues get. It returns the runs that
 // the caller has to start now, and those that could not be put back because
-// their instance is stopped or gone, or their session another's.
+// their instance is stopped or gone, or their session another's. When it fails,
+// what it returns holds still: left has all that were not put back.
 func (f *Fleet) Restore(ctx context.Context, claims []Claim) (start []string, left []Claim, err error) {
-	for _, c := range claims {
+	for i, c := range claims {
 		first, _, err := f.admit(ctx, c.Instance, c.Session, c.Run, restored)
 		_, refused := errors.AsType[*StateError](err)
 		_, foreign := errors.AsType[*SessionError](err)
@@ -212,7 +256,7 @@ func (f *Fleet) Restore(ctx context.Context, claims []Claim) (start []string, le
 		case refused, foreign, errors.Is(err, ErrNoInstance):
 			left = append(left, c)
 		case err != nil:
-			return start, left, fmt.Errorf("restore run %q: %w", c.Run, err)
+			return start, append(left, claims[i:]...), fmt.Errorf("restore run %q: %w", c.Run, err)
 		}
 		start = append(start, first...)
 	}

@@ -209,6 +209,23 @@ func TestScheduleFollowsTheModel(t *testing.T) {
 				m.leave(run)
 				same(f.Leave(ctx, i.ID, run), m.start())
 			},
+			"withdraw": func(t *rapid.T) {
+				there := slices.Collect(maps.Keys(m.running))
+				for _, w := range m.queue {
+					there = append(there, w.run)
+				}
+				slices.Sort(there)
+				run := rapid.SampledFrom(append(there, "nobody")).Draw(t, "run")
+				waits := slices.IndexFunc(m.queue, func(w waiting) bool { return w.run == run })
+				if f.Withdraw(i.ID, run) != (waits >= 0) {
+					t.Fatalf("%s was withdrawn or not, and is at %d of those that wait", run, waits)
+				}
+				if waits >= 0 {
+					away[run] = m.queue[waits].session
+					m.leave(run)
+					same(nil, m.start())
+				}
+			},
 			"resume another": resume,
 			"drain": func(t *rapid.T) {
 				if !seldom(t) {

@@ -66,6 +66,9 @@ type Instances interface {
 	// counts as a use of it, and returns the id of whoever has the session. A
 	// session that has an owner already costs one indexed read.
 	ClaimSession(ctx context.Context, session, instance string, at time.Time) (owner string, err error)
+	// SessionOwner returns the id of the instance that has a session, and ""
+	// when nobody has it.
+	SessionOwner(ctx context.Context, session string) (string, error)
 }
 
 // Outcomes are what became of runs.

@@ -88,6 +88,9 @@ type Runs interface {
 	// finish signal, and those that are paused and have a cancel or finish
 	// signal.
 	Orphans(ctx context.Context, now time.Time) ([]string, error)
+	// Unrecorded returns the runs of a mode that are over since a moment, or
+	// were changed since they are, and have no outcome, the oldest first.
+	Unrecorded(ctx context.Context, mode string, since time.Time) ([]string, error)
 }
 
 // Filter narrows List. The zero value means the newest 100 runs.

@@ -48,9 +48,9 @@ type Member struct {
 type Parts struct {
 	// Resolve finds the agent that a request names.
 	Resolve func(ctx context.Context, req *mode.Request) (Settings, error)
-	// Tools makes the tools that a definition lists. Trouble is what could not
-	// be had, in sentences for people.
-	Tools func(ctx context.Context, d agent.Definition) (tools []tool.Tool, trouble []string, err error)
+	// Tools makes the tools that an agent lists. Trouble is what could not be
+	// had, in sentences for people.
+	Tools func(ctx context.Context, m Member) (tools []tool.Tool, trouble []string, err error)
 	// Models returns those of an agent.
 	Models func(ctx context.Context, m Member) (*llm.Models, error)
 	Finder agent.Finder
@@ -115,7 +115,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 // agent makes a definition ready.
 func (m *Mode) agent(ctx context.Context, s *run.Scope, set Settings, who Member) (*agent.Agent, error) {
 	d := who.Agent
-	tools, err := m.tools(ctx, s, d)
+	tools, err := m.tools(ctx, s, who)
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +150,12 @@ type outfit struct {
 // tools makes those of a definition. What servers have may change while a run
 // lies still, so it is recorded: the run goes on with the tools that it began
 // with, and those that are gone by then fail when they are called.
-func (m *Mode) tools(ctx context.Context, s *run.Scope, d agent.Definition) ([]tool.Tool, error) {
-	tools, trouble, err := m.parts.Tools(ctx, d)
+func (m *Mode) tools(ctx context.Context, s *run.Scope, who Member) ([]tool.Tool, error) {
+	tools, trouble, err := m.parts.Tools(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	if elsewhere(d) {
+	if reaches(who.Agent) {
 		given, err := run.Step(ctx, s, "outfit", func(context.Context, *run.Scope) (outfit, error) {
 			return outfit{tool.Cards(tools), trouble}, nil
 		})
@@ -175,10 +175,23 @@ func (m *Mode) tools(ctx context.Context, s *run.Scope, d agent.Definition) ([]t
 	return tools, nil
 }
 
-// elsewhere says whether a definition lists tools that are not built in.
-func elsewhere(d agent.Definition) bool {
-	return d.Search.OnDemand || len(d.Search.Always) > 0 ||
-		slices.ContainsFunc(d.Tools, func(r agent.ToolRef) bool { return strings.Contains(r.Name, ":") })
+// Reaches says whether some of an agent's tools, or of those that it may call, are
+// those of servers.
+func (s *Settings) Reaches() bool {
+	if reaches(s.Agent) {
+		return true
+	}
+	for _, callee := range s.Callees {
+		if reaches(callee.Agent) {
+			return true
+		}
+	}
+	return false
+}
+
+// reaches says whether a definition has tools that are not built in.
+func reaches(d agent.Definition) bool {
+	return d.Search.OnDemand || len(d.Search.Always) > 0 || slices.ContainsFunc(d.Tools, func(ref agent.ToolRef) bool { return strings.Contains(ref.Name, ":") })
 }
 
 var _ mode.Configured = (*Mode)(nil)

@@ -88,7 +88,7 @@ func (w *world) work(t *testing.T, question string, answers ...string) (mode.Ans
 	}
 	taken := 0
 	m := agents.New(agents.Parts{
-		Tools: func(context.Context, agent.Definition) ([]tool.Tool, []string, error) {
+		Tools: func(context.Context, agents.Member) ([]tool.Tool, []string, error) {
 			taken++
 			tools, trouble := w.tools(taken)
 			return tools, trouble, nil

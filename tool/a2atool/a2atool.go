@@ -108,15 +108,40 @@ func (c *Client) Tools(ctx context.Context) ([]tool.Tool, []Trouble) {
 			out = append(out, *troubles[i])
 			continue
 		}
-		name := r.spec.Name
-		for n := 2; used[tool.PlainName(r.spec.Name)]; n++ {
-			suffix := fmt.Sprintf("_%d", n)
-			r.spec.Name = name[:min(len(name), said.MostName-len(suffix))] + suffix
-		}
-		used[tool.PlainName(r.spec.Name)] = true
+		r.spec.Name = unused(r.spec.Name, used)
 		tools = append(tools, r.tool())
 	}
 	return tools, out
+}
+
+// unused returns a name that is not used yet, and notes it.
+func unused(name string, used map[string]bool) string {
+	free := name
+	for n := 2; used[tool.PlainName(free)]; n++ {
+		suffix := fmt.Sprintf("_%d", n)
+		free = name[:min(len(name), said.MostName-len(suffix))] + suffix
+	}
+	used[tool.PlainName(free)] = true
+	return free
+}
+
+// Tool reads the card of one agent, by the name that the operator gave it, and
+// returns its tool, which has a name beside those of the others so named.
+func (c *Client) Tool(ctx context.Context, name string) (tool.Tool, *Trouble) {
+	i := slices.IndexFunc(c.agents, func(a Agent) bool { return a.Name == name })
+	if i < 0 {
+		return nil, &Trouble{Agent: name, Problem: "it is not known here", Hint: "Name it in the configuration."}
+	}
+	r, trouble := c.meet(ctx, c.agents[i])
+	if trouble != nil {
+		return nil, trouble
+	}
+	used := make(map[string]bool)
+	for _, before := range c.agents[:i] {
+		unused(said.Name("agent_"+said.Name(before.Name)), used)
+	}
+	r.spec.Name = unused(r.spec.Name, used)
+	return r.tool(), nil
 }
 
 // meet reads an agent's card.

@@ -144,7 +144,16 @@ func TestSpec(t *testing.T) {
 	if _, err := spec.Schema.Read(`{}`); err == nil {
 		t.Error("a call without a message fits")
 	}
-	tools, _ := New([]Agent{{Name: "r", URL: s.URL}, {Name: "R", URL: s.URL + "/a2a/researcher/"}}, Options{}).Tools(t.Context())
+	both := New([]Agent{{Name: "r", URL: s.URL}, {Name: "R", URL: s.URL + "/a2a/researcher/"}}, Options{})
+	tools, _ := both.Tools(t.Context())
+	for i, name := range []string{"r", "R"} {
+		if one, trouble := both.Tool(t.Context(), name); trouble != nil || one.Spec().Name != tools[i].Spec().Name {
+			t.Errorf("%+v, %v", one, trouble)
+		}
+	}
+	if _, trouble := both.Tool(t.Context(), "x"); trouble == nil {
+		t.Error("there is an agent x")
+	}
 	if len(tools) != 2 || tools[0].Spec().Name != "agent_r" || tools[1].Spec().Name != "agent_R_2" || tools[1].Spec().Origin != "a2a:R" {
 		t.Error(tools)
 	}

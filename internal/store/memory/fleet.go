@@ -321,6 +321,15 @@ func (s *Store) ClaimSession(ctx context.Context, session, instance string, at t
 	return instance, nil
 }
 
+// SessionOwner implements fleet.Instances.
+func (s *Store) SessionOwner(ctx context.Context, session string) (string, error) {
+	if err := s.open(ctx); err != nil {
+		return "", err
+	}
+	defer s.mu.Unlock()
+	return s.agents.owners[session], nil
+}
+
 // use notes that an instance was used.
 func use(i *fleet.Instance, at time.Time) {
 	if at.After(i.LastUsed) {

@@ -261,6 +261,22 @@ func (s *Store) Orphans(ctx context.Context, now time.Time) ([]string, error) {
 	return ids, nil
 }
 
+// Unrecorded implements store.Runs.
+func (s *Store) Unrecorded(ctx context.Context, mode string, since time.Time) ([]string, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var ids []string
+	for _, j := range s.inOrder() {
+		_, known := s.agents.outcomes[j.rec.ID]
+		if !known && j.rec.Mode == mode && j.rec.Status.Ended() && !j.rec.Updated.Before(since) {
+			ids = append(ids, j.rec.ID)
+		}
+	}
+	return ids, nil
+}
+
 // wanted says whether there is something to do for a worker.
 func (j *journal) wanted() bool {
 	told := func(kinds ...run.SignalKind) bool {

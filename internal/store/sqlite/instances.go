@@ -208,3 +208,11 @@ func (s *Store) ClaimSession(ctx context.Context, session, instance string, at t
 	}
 	return owner, nil
 }
+
+// SessionOwner implements fleet.Instances.
+func (s *Store) SessionOwner(ctx context.Context, session string) (owner string, err error) {
+	if err := s.row(ctx, selectOwner, []any{session}, &owner); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", err
+	}
+	return owner, nil
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"dossier/internal/fleet"
 )
@@ -38,6 +39,23 @@ func (s *Store) PutOutcome(ctx context.Context, o fleet.Outcome) error {
 			cost = excluded.cost, spent = excluded.spent, time = excluded.time`,
 			o.Run, n, o.Version, o.Instance, string(o.Status), coverage, o.Tokens, o.Cost, int64(o.Time), moment(o.At))
 	})
+}
+
+// Unrecorded implements store.Runs.
+func (s *Store) Unrecorded(ctx context.Context, mode string, since time.Time) ([]string, error) {
+	var ids []string
+	err := s.each(ctx, `SELECT r.id FROM runs r JOIN requests q ON q.run = r.n
+		WHERE r.updated >= ? AND r.status IN ('done', 'failed', 'cancelled') AND q.mode = ? AND NOT EXISTS (SELECT 1 FROM outcomes o WHERE o.run = r.id)
+		ORDER BY r.n`, []any{moment(since), mode}, func(row scanner) error {
+		var id string
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("runs without an outcome: %w", err)
+	}
+	return ids, nil
 }
 
 // EachOutcome implements fleet.Outcomes.

@@ -301,6 +301,11 @@ var instanceTests = []test{
 		claim("s1", "id-v", "id-v")
 		claim("s1", "id-w", "id-v")
 		claim("s2", "id-w", "id-w")
+		for session, want := range map[string]string{"s1": "id-v", "s2": "id-w", "s3": "", "": ""} {
+			owner, err := f.store.SessionOwner(f.ctx, session)
+			f.ok(err)
+			f.equal(owner, want)
+		}
 		f.equal(f.instance("v").LastUsed, at)
 		_, err := f.store.ClaimSession(f.ctx, "s3", "nobody", at)
 		f.is(err, fleet.ErrNoInstance)
@@ -347,6 +352,33 @@ var instanceTests = []test{
 		f.equal([]any{i.Served, i.LastUsed}, []any{int64(1), at})
 		stop := errors.New("enough")
 		f.is(f.store.EachOutcome(f.ctx, "writer", func(fleet.Outcome) error { return stop }), stop)
+	}},
+	{"runs that are over without an outcome", func(f *fixture) {
+		unrecorded := func(mode string, since time.Time, want ...string) {
+			f.Helper()
+			got, err := f.store.Unrecorded(f.ctx, mode, since)
+			f.ok(err)
+			if !slices.Equal(got, want) {
+				f.Fatalf("%q, want %q", got, want)
+			}
+		}
+		f.template("writer", "a")
+		ends := func(id string, status run.Status) {
+			epoch := f.start(id)
+			f.ok(f.commit(run.Batch{Run: id, Epoch: epoch, State: &run.State{Status: status}}))
+		}
+		ends("r1", run.Done)
+		f.create("queued", "")
+		f.clock.Advance(time.Hour)
+		later := f.clock.Now()
+		ends("r2", run.Failed)
+		ends("r3", run.Cancelled)
+		ends("parked", run.Waiting)
+		unrecorded("chat", time.Time{}, "r1", "r2", "r3")
+		unrecorded("chat", later, "r2", "r3")
+		unrecorded("agent", time.Time{})
+		f.ok(f.store.PutOutcome(f.ctx, fleet.Outcome{Run: "r2", Template: "writer", Version: 1, Status: run.Failed, At: at}))
+		unrecorded("chat", time.Time{}, "r1", "r3")
 	}},
 	{"after Close nothing works", func(f *fixture) {
 		f.template("writer", "a")

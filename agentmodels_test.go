@@ -1,0 +1,201 @@
+package dossier
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"dossier/internal/config"
+	"dossier/internal/store/memory"
+	"dossier/internal/store/sqlite"
+	"dossier/llm"
+	"dossier/llm/llmtest"
+	"dossier/mode/agents"
+)
+
+// watched is a model whose callers' keys are noted.
+func watched(t *testing.T, answer string) (address string, keys func() []string) {
+	t.Helper()
+	srv := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{{Reply: llmtest.Do(func(*llmtest.Request) *llmtest.Reply { return finalReply(answer) })}}})
+	target, err := url.Parse(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var seen []string
+	pass := httputil.NewSingleHostReverseProxy(target)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		if key := r.Header.Get("Authorization"); !slices.Contains(seen, key) {
+			seen = append(seen, key)
+		}
+		mu.Unlock()
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	return web.URL, func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(seen) }
+}
+
+// An agent with a model of its own is given that one with its key, and no key is
+// in anything that is kept or logged.
+func TestAgentsHaveModelsOfTheirOwn(t *testing.T) {
+	ours, ourKeys := watched(t, "from ours")
+	theirs, theirKeys := watched(t, "from theirs")
+	dir := t.TempDir()
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	const agentEntry = "base_class: ToolCallingAgent, tools: [final_answer_tool, web_search_tool: {api_key: hush-tool-key-1}], execution: {logs_dir: logs}"
+	err := os.WriteFile(file, []byte("models: {default: {base_url: "+ours+"/v1, model: m, api_key: hush-our-key-1}}\n"+
+		"agents:\n  plain: {"+agentEntry+"}\n  own: {llm: {base_url: "+theirs+"/v1, model: other, api_key: hush-their-key-1}, "+agentEntry+"}\n"), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Sources{Env: []string{"HOME=" + t.TempDir(), "DOSSIER_SEARCH_ENGINES=none"}, File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	e, err := assemble(cfg, dir, disk, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	save(t, e, "stored", "base_class: ToolCallingAgent\nllm: {model: third}\ntools: [final_answer_tool]\nexecution: {logs_dir: \"\"}\n")
+	var kept bytes.Buffer
+	for agent, want := range map[string]string{"plain": "from ours", "own": "from theirs", "stored": "from ours"} {
+		events := follow(t, e, byAgent(agent, "hello"))
+		if m, _ := answerOf(events); m.Text != want {
+			t.Errorf("%s: %q", agent, m.Text)
+		}
+		b, err := e.Export(t.Context(), events[0].Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := e.Agent(t.Context(), agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.NewEncoder(&kept).Encode([]any{b, string(b.Run.Request), m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if k := ourKeys(); !slices.Equal(k, []string{"Bearer hush-our-key-1"}) {
+		t.Errorf("our model was given %q", k)
+	}
+	if k := theirKeys(); !slices.Equal(k, []string{"Bearer hush-their-key-1"}) {
+		t.Errorf("the agent's model was given %q", k)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	kept.Write(log.Bytes())
+	err = fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(dir, path))
+		kept.Write(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := kept.String(); strings.Contains(text, "hush-") {
+		at := strings.Index(text, "hush-")
+		t.Errorf("a key was kept: %q", text[max(0, at-200):min(len(text), at+50)])
+	}
+}
+
+// Agents share what they have in common: models that are the same are one, and
+// those of an address and a key have one governor.
+func TestAgentsShareModels(t *testing.T) {
+	e := configured(t, memory.New(memory.Options{}), `models: {default: {base_url: "http://127.0.0.1:1/v1", model: m, api_key: k}}
+agents:
+  same: {llm: {model: m}}
+  warm: {llm: {temperature: 0.9}}
+  warm2: {llm: {temperature: 0.9}}
+  away: {llm: {base_url: "http://127.0.0.1:2/v1"}}
+`)
+	of := func(name string) *llm.Models {
+		t.Helper()
+		m, err := e.Agent(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		models, err := e.agency.modelsOf(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return models
+	}
+	if of("same") != e.agency.base {
+		t.Error("an agent with the usual model has models of its own")
+	}
+	if of("warm") == e.agency.base || of("warm") != of("warm2") || of("away") == of("warm") {
+		t.Error("models are mixed up")
+	}
+	if models, err := e.agency.modelsOf(t.Context(), agents.Member{Template: "gone", Version: 1}); err != nil || models != e.agency.base {
+		t.Errorf("a template that is gone: %v", err)
+	}
+	g := e.agency.connector.governors
+	one := g.For("127.0.0.1:1", "k")
+	if g.For("127.0.0.1:1", "k") != one || g.For("127.0.0.1:1", "other") == one || g.For("127.0.0.1:2", "k") == one {
+		t.Error("governors are mixed up")
+	}
+}
+
+// An agent's own MCP servers are its own: others don't see them, nor does it
+// those of the configuration.
+func TestAgentsHaveServersOfTheirOwn(t *testing.T) {
+	var mu sync.Mutex
+	offered := map[string][]string{}
+	model := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{{Reply: llmtest.Do(func(req *llmtest.Request) *llmtest.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, tool := range req.Tools {
+			offered[req.Question()] = append(offered[req.Question()], tool.Name)
+		}
+		return finalReply("done")
+	})}}})
+	common, _ := toolServer(t, "common_scale")
+	private, asked := toolServer(t, "private_scale")
+	e := configured(t, memory.New(memory.Options{}), "models: {default: {base_url: "+model.URL()+"/v1, model: m}}\n"+
+		"mcp: {mcpServers: {scale: {url: "+common+"}}}\n"+
+		"agents:\n  own: {base_class: ToolCallingAgent, tools: [final_answer_tool], mcp: {mcpServers: {scale: {url: "+private+"}}}, execution: {logs_dir: \"\"}}\n"+
+		"  plain: {base_class: ToolCallingAgent, tools: [final_answer_tool], execution: {logs_dir: \"\"}}\n")
+	list, err := e.Tools(t.Context())
+	if err != nil || slices.ContainsFunc(list.Tools, func(t ToolEntry) bool { return t.Name == "private_scale" }) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if n := asked(); n != 0 {
+		t.Errorf("the agent's server was asked %d times by others", n)
+	}
+	for agent, want := range map[string]string{"own": "private_scale", "plain": "common_scale"} {
+		if said := answerTo(t, e, byAgent(agent, agent)); said != "done" {
+			t.Errorf("%s: %q", agent, said)
+		}
+		found := ""
+		for question, names := range offered {
+			if strings.Contains(question, agent) {
+				found = strings.Join(names, " ")
+			}
+		}
+		if !strings.Contains(found, want) || strings.Contains(found, "private_scale") && strings.Contains(found, "common_scale") {
+			t.Errorf("%s was offered %s", agent, found)
+		}
+	}
+}
