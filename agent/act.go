@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (w *Work) acts(ctx context.Context, in Input, c Choice, act func(context.Co
 			break
 		}
 		if i > 0 && w.Agent.Phases.PrepareTools == nil {
-			in.Tools = tool.Available(w.rules, &w.State, in.Tools)
+			in.Tools = tool.Available(w.rules, w.State, in.Tools)
 		}
 		a, err := act(ctx, w, in, call, i+1)
 		if err != nil {
@@ -122,9 +123,14 @@ func (w *Work) again(spec *tool.Spec, args json.RawMessage) error {
 		return nil
 	}
 	if w.repeats == nil {
-		w.repeats = make(map[string]int)
+		w.repeats = make(map[[sha256.Size]byte]int)
 	}
-	key := spec.Name + " " + string(args)
+	h := sha256.New()
+	h.Write([]byte(spec.Name))
+	h.Write([]byte{0})
+	h.Write(args)
+	var key [sha256.Size]byte
+	h.Sum(key[:0])
 	w.repeats[key]++
 	switch n := w.repeats[key]; {
 	case n <= most:
@@ -180,7 +186,7 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 	if n > 1 {
 		name += "-" + strconv.Itoa(n)
 	}
-	call := &tool.Call{ID: id, Args: args, State: w.State.Copy(), Callers: w.Task.Callers}
+	call := &tool.Call{ID: id, Args: args, State: w.State, Callers: w.Task.Callers}
 	if b, ok := t.(tool.Branch); ok {
 		return w.branch(ctx, b, call, name)
 	}
@@ -194,6 +200,9 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 			work = until
 		}
 		out, err := tool.Invoke(work, t, call, w.guard(spec))
+		if out.Failed || err != nil {
+			w.State = w.State.Copy() // the tool may have been left behind, with the one that it was given
+		}
 		if err != nil && work.Err() != nil && ctx.Err() == nil {
 			return tool.Failure(context.Cause(work)), nil
 		}

@@ -142,7 +142,7 @@ func (a *Agent) Run(ctx context.Context, s *run.Scope, t Task) (Done, error) {
 		return Done{}, err
 	}
 	done := Done{
-		Answer: tool.Answer{Text: w.State.Result, Status: w.State.Status}, State: &w.State,
+		Answer: tool.Answer{Text: w.State.Result, Status: w.State.Status}, State: w.State,
 		Model: w.model, Extractive: w.extractive, ByRules: w.deciderName() == ByRules, Why: w.reason(),
 	}
 	if done.Extractive {

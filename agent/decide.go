@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -103,7 +104,11 @@ type reply struct {
 
 // AppendJSON implements run.JSONAppender.
 func (r *reply) AppendJSON(buf []byte) (_ []byte, err error) {
-	buf = append(buf, '{')
+	size := 192 + len(r.Message.Content) + len(r.Object) + len(r.Model)
+	for i := range r.Message.ToolCalls {
+		size += 128 + 2*len(r.Message.ToolCalls[i].Arguments)
+	}
+	buf = append(slices.Grow(buf, size+size/8), '{')
 	if r.Message.Role != "" {
 		buf = append(buf, `"message":`...)
 		if buf, err = r.Message.AppendJSON(buf); err != nil {

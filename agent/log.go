@@ -81,7 +81,7 @@ func (w *Work) writeLog(ctx context.Context) error {
 	_, err := run.EffectStep(ctx, w.Scope, run.Idempotent, "log", func(context.Context, *run.Scope) (string, error) {
 		setting := w.client.Setting()
 		f := logFile{
-			ID: id, Messages: []llm.Message{{Role: llm.RoleUser, Content: w.Task.whole()}}, Toolkit: w.Agent.Tools.Names(), Steps: w.log, State: &w.State,
+			ID: id, Messages: []llm.Message{{Role: llm.RoleUser, Content: w.Task.whole()}}, Toolkit: w.Agent.Tools.Names(), Steps: w.log, State: w.State,
 			Model: map[string]any{"model": setting.Name, "max_tokens": setting.MaxTokens, "temperature": setting.Temperature},
 		}
 		raw, err := json.MarshalIndent(f, "", "  ")

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"maps"
 	"slices"
@@ -52,7 +53,7 @@ type Work struct {
 	Agent   *Agent
 	Scope   *run.Scope
 	Task    Task
-	State   tool.State
+	State   *tool.State
 	limits  Limits
 	rules   []tool.Rule
 	decider Decider
@@ -65,12 +66,12 @@ type Work struct {
 	known    int         // of the tools in State.Found, how many were brought
 	ends     bool        // there is a tool that ends the work
 
-	ids     map[string]bool // of calls
-	repeats map[string]int  // how often the same call was made
-	strikes int             // replies in a row that held no call
-	forced  int             // iteration from which only an answer is accepted
-	cut     bool            // the reply was broken off
-	draft   string          // an answer that could not be read as it should be
+	ids     map[string]bool           // of calls
+	repeats map[[sha256.Size]byte]int // how often the same call was made
+	strikes int                       // replies in a row that held no call
+	forced  int                       // iteration from which only an answer is accepted
+	cut     bool                      // the reply was broken off
+	draft   string                    // an answer that could not be read as it should be
 	log     []logStep
 
 	streamed   bool // something was shown as the answer already
@@ -84,7 +85,7 @@ func newWork(a *Agent, s *run.Scope, t Task) *Work {
 	rec := s.Record()
 	w := &Work{
 		Agent: a, Scope: s, Task: t, limits: a.Definition.Limits.Full(),
-		State: tool.State{
+		State: &tool.State{
 			Status: tool.Researching, Task: t.Text, Lang: string(t.Lang), Created: rec.Created.UTC().Format(time.DateOnly), Custom: maps.Clone(t.Custom),
 		},
 		client: a.Models.For(a.Role),
@@ -279,10 +280,10 @@ func (w *Work) PrepareTools(context.Context) ([]tool.Tool, error) {
 	if len(w.brought) > 0 {
 		tools = slices.Concat(w.tools, w.brought)
 	}
-	tools = tool.Available(w.rules, &w.State, tools)
+	tools = tool.Available(w.rules, w.State, tools)
 	if w.forced > 0 {
 		force := []tool.Rule{{Counter: "iteration", Only: append(w.lastWords(), string(tool.Reporting))}}
-		tools = tool.Available(force, &w.State, tools)
+		tools = tool.Available(force, w.State, tools)
 	}
 	return tools, nil
 }
@@ -441,7 +442,7 @@ func (w *Work) deliver(answer string) {
 // compose makes an answer of what was found.
 func (w *Work) compose(ctx context.Context) (string, error) {
 	if w.Agent.Compose != nil {
-		text, err := w.Agent.Compose(ctx, &w.State)
+		text, err := w.Agent.Compose(ctx, w.State)
 		if err != nil || text != "" {
 			return text, err
 		}
