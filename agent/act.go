@@ -192,7 +192,10 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 	}
 	out, err := run.EffectStep(ctx, w.Scope, spec.Effect, name, func(ctx context.Context, s *run.Scope) (tool.Outcome, error) {
 		call.Scope = s
-		began := time.Now()
+		var began time.Time
+		if w.Agent.Used != nil {
+			began = time.Now()
+		}
 		work := ctx
 		if spec.Effect == run.Read { // it can be broken off and has changed nothing
 			until, cancel := s.UntilFinish(ctx)

@@ -42,8 +42,8 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 	r.Epoch, r.Owner, r.LeaseUntil, r.LastSeq = 0, "", time.Time{}, 0
 	j := &journal{
 		n: s.created + 1, rec: r,
-		entries: make([]run.Entry, 0, len(entries)+usual), keys: map[entryKey]struct{}{},
-		events: make([]run.PlacedEvent, 0, len(events)+usual), places: map[string]int64{},
+		entries: make([]run.Entry, 0, len(entries)+usual), keys: make(map[entryKey]struct{}, usual),
+		events: make([]run.PlacedEvent, 0, len(events)+usual), places: make(map[string]int64, usual),
 	}
 	if err := j.check(entries, events); err != nil {
 		return fmt.Errorf("run %q: %w", r.ID, err)
