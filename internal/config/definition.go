@@ -39,8 +39,8 @@ func (c *Config) entryOf(name string) *entry {
 }
 
 // Definition is an agent with everything that the configuration says about it.
-// Files of prompts are read now. Settings of tools that hold keys are left out:
-// see ToolSecrets.
+// Files of prompts are read now. Settings of tools that hold keys are left out,
+// because runs record definitions; see EngineSettings.
 func (c *Config) Definition(name string) (agent.Definition, error) {
 	own, err := c.Agent(name)
 	if err != nil {

@@ -178,27 +178,6 @@ func (c *Config) complete(t *boundTool) {
 	}
 }
 
-// ToolSecrets are the settings of a tool that its Definition leaves out because
-// a run records it: keys, headers, and addresses with a password or a query. On the
-// configuration that Agent and TemplateDefinition return they include what the
-// agent itself says.
-func (c *Config) ToolSecrets(name string) Tree {
-	e := toolEntry{name: name}
-	if st := c.st(); st.ofAgent() {
-		for _, own := range st.listed() {
-			if tool.PlainName(own.name) == tool.PlainName(name) {
-				e = own
-			}
-		}
-	}
-	t, err := c.st().bind(e)
-	if err != nil {
-		return nil
-	}
-	maps.DeleteFunc(t.config, func(k string, v any) bool { return !secretArgument(k, v) })
-	return Tree(t.config)
-}
-
 // implied are the settings that follow from others.
 func (st *state) implied() []setting {
 	settings, _ := st.searchLimits()
