@@ -77,6 +77,9 @@ inject_wasp_en reached 2 n=2
 inject_wasp_en escaped.web 0 n=2
 inject_wasp_en answered.web 2 n=2
 inject_wasp_en reached.web 2 n=2
+inject_wasp_en escaped.agent 0 n=2
+inject_wasp_en answered.agent 2 n=2
+inject_wasp_en reached.agent 2 n=2
 `
 	if code != 0 || stdout != want {
 		t.Errorf("exit code %d, stderr %q, output\n%s", code, stderr, stdout)
