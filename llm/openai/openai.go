@@ -149,25 +149,20 @@ func (c *Client) Stream(ctx context.Context, req *llm.Request, sink func(llm.Chu
 	if model == "" {
 		model = c.cfg.Model
 	}
-	call, err := c.accepted(ctx, model, req, sink != nil)
-	if err != nil {
-		return nil, err
-	}
-	defer call.Close()
-	if sink == nil {
-		return completion.Read(call, nil)
-	}
-	return completion.ReadStream(call, sink)
-}
-
-// accepted sends a request in the form that the endpoint takes.
-func (c *Client) accepted(ctx context.Context, model string, req *llm.Request, stream bool) (*upstream.Call, error) {
 	for try := 1; ; try++ {
 		q := c.quirksOf(model)
-		call, err := c.send(ctx, model, q, req, stream)
-		if err == nil || try == attempts || !c.learn(model, q, req, err) {
-			return call, err
+		call, err := c.send(ctx, model, q, req, sink != nil)
+		if err != nil {
+			if try < attempts && c.learn(model, q, req, err) {
+				continue
+			}
+			return nil, err
 		}
+		defer call.Close()
+		if sink == nil {
+			return completion.Read(call, nil)
+		}
+		return completion.ReadStream(call, sink)
 	}
 }
 
