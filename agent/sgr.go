@@ -125,7 +125,7 @@ func nextStepSchema(tools []tool.Tool) (*llm.Schema, error) {
 		// Defs are parts of the tools' schemas, to which these refer.
 		Defs map[string]json.RawMessage `json:"$defs,omitempty"`
 	}
-	reasoning := thinking.Spec().Schema.Strict
+	reasoning := thinking().Spec().Schema.Strict
 	if err := json.Unmarshal(reasoning, &struct {
 		Properties *json.RawMessage `json:"properties"`
 		Required   *[]string        `json:"required"`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"sync"
 
 	"dossier/llm"
 	"dossier/tool"
@@ -16,11 +17,14 @@ const ReasoningTool = "reasoningtool"
 // thoughtID ends the ids of thoughts that are told as calls.
 const thoughtID = "-reasoning"
 
-// thinking is the tool by which an agent that has none of its own thinks.
-var thinking = tool.New(tool.Spec{
-	Name: ReasoningTool, Kind: tool.Reasoning, System: true,
-	Description: "Think before you act: what is known, how far the plan is, and what to do next.",
-}, func(context.Context, *tool.Call, Reasoning) (tool.Result, error) { return tool.Result{}, nil })
+// thinking is the tool by which an agent that has none of its own thinks. It is
+// made when it is needed: most commands have no agent.
+var thinking = sync.OnceValue(func() tool.Tool {
+	return tool.New(tool.Spec{
+		Name: ReasoningTool, Kind: tool.Reasoning, System: true,
+		Description: "Think before you act: what is known, how far the plan is, and what to do next.",
+	}, func(context.Context, *tool.Call, Reasoning) (tool.Result, error) { return tool.Result{}, nil })
+})
 
 // reasoningSpec is the tool that reasons among the tools, or the built-in one.
 func reasoningSpec(tools []tool.Tool) *tool.Spec {
@@ -29,7 +33,7 @@ func reasoningSpec(tools []tool.Tool) *tool.Spec {
 			return t.Spec()
 		}
 	}
-	return thinking.Spec()
+	return thinking().Spec()
 }
 
 // readThought reads what should be a Reasoning. What is not is a thought all

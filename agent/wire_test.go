@@ -57,7 +57,7 @@ func TestNextStepSchema(t *testing.T) {
 	}
 	nothing := func(context.Context, *tool.Call, query) (tool.Result, error) { return tool.Result{}, nil }
 	tools := []tool.Tool{
-		thinking, tool.New(tool.Spec{Name: "websearchtool"}, nothing), tool.New(tool.Spec{Name: "finalanswertool", Kind: tool.Final}, nothing),
+		thinking(), tool.New(tool.Spec{Name: "websearchtool"}, nothing), tool.New(tool.Spec{Name: "finalanswertool", Kind: tool.Final}, nothing),
 	}
 	made, err := nextStepSchema(tools)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestReasoningSchema(t *testing.T) {
 	var schema struct {
 		Properties map[string]property `json:"properties"`
 	}
-	if err := json.Unmarshal(thinking.Spec().Schema.Strict, &schema); err != nil {
+	if err := json.Unmarshal(thinking().Spec().Schema.Strict, &schema); err != nil {
 		t.Fatal(err)
 	}
 	compare(t, schema.Properties)

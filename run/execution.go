@@ -75,7 +75,7 @@ func newExecution(ctx context.Context, h *History, limits Limits) *execution {
 	ctx, cancel := context.WithCancelCause(ctx)
 	e := &execution{
 		rec: h.Record, ctx: ctx, cancel: cancel,
-		used: make(map[string]struct{}, 32), places: h.Places,
+		used: make(map[string]struct{}), places: h.Places,
 		seq: h.Record.LastSeq, spent: h.Record.Spent, limits: limits,
 		active: 1, started: time.Now(),
 	}
