@@ -34,7 +34,7 @@ func (iron) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 	t := Thought{Message: r.Message, At: r.At, Choice: &Choice{Text: text, Model: r.Model, At: r.At}}
 	var s selection
 	if raw, err := jsonrepair.Object(text); err == nil {
-		_ = json.Unmarshal(raw, &s)
+		_ = json.Unmarshal(raw, &s) // a field of another kind than asked for stays empty
 		t.Reasoning = s.Reasoning
 		// A model that wrote the whole call has saved us a question.
 		if call, ok := callInText(string(raw), without(in.Tools, tool.Reasoning)); ok {

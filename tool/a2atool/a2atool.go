@@ -17,7 +17,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -89,30 +88,6 @@ type Trouble struct {
 }
 
 func (t *Trouble) Error() string { return fmt.Sprintf("A2A agent %s: %s", t.Agent, t.Problem) }
-
-// Tools reads all cards at once and returns a tool for each agent, in the order
-// in which the agents were named. One that can't be used is a trouble.
-func (c *Client) Tools(ctx context.Context) ([]tool.Tool, []Trouble) {
-	found := make([]*remote, len(c.agents))
-	troubles := make([]*Trouble, len(c.agents))
-	var all sync.WaitGroup
-	for i, a := range c.agents {
-		all.Go(func() { found[i], troubles[i] = c.meet(ctx, a) })
-	}
-	all.Wait()
-	var tools []tool.Tool
-	var out []Trouble
-	used := make(map[string]bool)
-	for i, r := range found {
-		if troubles[i] != nil {
-			out = append(out, *troubles[i])
-			continue
-		}
-		r.spec.Name = unused(r.spec.Name, used)
-		tools = append(tools, r.tool())
-	}
-	return tools, out
-}
 
 // unused returns a name that is not used yet, and notes it.
 func unused(name string, used map[string]bool) string {

@@ -117,7 +117,7 @@ func serve(t *testing.T, h http.Handler) *httptest.Server {
 // meet returns the tool of one agent.
 func meet(t *testing.T, o Options, a Agent) tool.Tool {
 	t.Helper()
-	tools, troubles := New([]Agent{a}, o).Tools(t.Context())
+	tools, troubles := all(t.Context(), New([]Agent{a}, o))
 	if len(tools) != 1 {
 		t.Fatalf("%+v", troubles)
 	}
@@ -145,7 +145,7 @@ func TestSpec(t *testing.T) {
 		t.Error("a call without a message fits")
 	}
 	both := New([]Agent{{Name: "r", URL: s.URL}, {Name: "R", URL: s.URL + "/a2a/researcher/"}}, Options{})
-	tools, _ := both.Tools(t.Context())
+	tools, _ := all(t.Context(), both)
 	for i, name := range []string{"r", "R"} {
 		if one, trouble := both.Tool(t.Context(), name); trouble != nil || one.Spec().Name != tools[i].Spec().Name {
 			t.Errorf("%+v, %v", one, trouble)
@@ -379,7 +379,7 @@ func TestTroubles(t *testing.T) {
 		{Name: "gone", URL: gone.URL + "/?key=s3cret-in-the-address"},
 		{Name: "nowhere", URL: "ftp://a.example"},
 	}
-	tools, troubles := New(agents, Options{}).Tools(t.Context())
+	tools, troubles := all(t.Context(), New(agents, Options{}))
 	if len(tools) != 1 || tools[0].Spec().Origin != "a2a:good" {
 		t.Error(tools)
 	}

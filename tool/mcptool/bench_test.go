@@ -32,7 +32,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(s.Name, func(b *testing.B) {
 			c := New(context.WithoutCancel(b.Context()), []Server{s}, Options{})
 			defer c.Close()
-			tools, troubles := c.All(b.Context())
+			tools, troubles := all(b.Context(), c)
 			if len(tools) == 0 {
 				b.Fatal(troubles)
 			}

@@ -189,27 +189,6 @@ func (c *Client) Tools(ctx context.Context, name string) ([]tool.Tool, error) {
 	return tools, err
 }
 
-// All asks all servers at once and returns what they have, by the names of the
-// servers and then of the tools, each under a name of its own. A server that
-// can't be used is a trouble.
-func (c *Client) All(ctx context.Context) ([]tool.Tool, []Trouble) {
-	lists := make([][]tool.Tool, len(c.servers))
-	found := make([]*Trouble, len(c.servers))
-	c.each(func(i int, s *server) {
-		var err error
-		if lists[i], found[i], err = s.tools(ctx); err != nil && found[i] == nil {
-			found[i] = &Trouble{Server: s.Name, Problem: "nobody waited for its answer", Hint: "Allow more time."}
-		}
-	})
-	var troubles []Trouble
-	for _, t := range found {
-		if t != nil {
-			troubles = append(troubles, *t)
-		}
-	}
-	return Distinct(slices.Concat(lists...)), troubles
-}
-
 func (c *Client) each(f func(int, *server)) {
 	var all sync.WaitGroup
 	for i, s := range c.servers {

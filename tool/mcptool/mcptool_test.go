@@ -242,7 +242,7 @@ func TestLife(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, troubles := c.All(t.Context()); len(troubles) != 1 {
+	if _, troubles := all(t.Context(), c); len(troubles) != 1 {
 		t.Error(troubles)
 	}
 }
@@ -366,7 +366,7 @@ func TestHeaders(t *testing.T) {
 	if got := text(t, get(t, c, "known", "echo"), `{"text":"x k3y-of-the-service"}`); got != "x [redacted]" {
 		t.Error(got)
 	}
-	_, troubles := c.All(t.Context())
+	_, troubles := all(t.Context(), c)
 	if len(troubles) != 1 || troubles[0].Server != "unknown" || !strings.Contains(troubles[0].Problem, "HTTP 401") || !strings.Contains(troubles[0].Hint, "headers") {
 		t.Errorf("%+v", troubles)
 	}
@@ -387,7 +387,7 @@ func TestAllAndStatus(t *testing.T) {
 		over(t, "b", fullServer(t.Context())), over(t, "a", fullServer(t.Context())),
 		child(t, "mute", "mute", nil), child(t, "broken", "broken", map[string]string{"DB_PASSWORD": "hunter2-hunter2"}),
 		Server{Name: "page", URL: page.URL}, Server{Name: "dead", URL: dead.URL + "/?key=s3cret-in-the-address"}, missing)
-	tools, troubles := c.All(t.Context())
+	tools, troubles := all(t.Context(), c)
 	if len(tools) != 28 || tools[0].Spec().Name != "echo" || tools[14].Spec().Name != "b_echo" || tools[14].Spec().Origin != "mcp:b" {
 		t.Error(names(tools))
 	}
@@ -485,7 +485,7 @@ func TestListChanges(t *testing.T) {
 func TestStubborn(t *testing.T) {
 	t.Parallel()
 	c := connect(t, Options{Connect: 100 * time.Millisecond}, child(t, "local", "stubborn", nil))
-	if _, troubles := c.All(t.Context()); len(troubles) != 1 {
+	if _, troubles := all(t.Context(), c); len(troubles) != 1 {
 		t.Error(troubles)
 	}
 	if err := c.Close(); err != nil {
