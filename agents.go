@@ -247,8 +247,23 @@ type ToolEntry struct {
 
 // ToolList is what there is, and what could not be asked.
 type ToolList struct {
-	Tools   []ToolEntry       `json:"tools"`
-	Trouble []mcptool.Trouble `json:"trouble,omitempty"`
+	Tools   []ToolEntry   `json:"tools"`
+	Trouble []ToolTrouble `json:"trouble,omitempty"`
+}
+
+// ToolTrouble is a server or an agent elsewhere whose tools can't be had.
+type ToolTrouble struct {
+	// Origin is that of its tools: "mcp:" or "a2a:" with a name.
+	Origin  string `json:"origin"`
+	Problem string `json:"problem"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (t *ToolTrouble) Error() string {
+	if name, ok := strings.CutPrefix(t.Origin, "a2a:"); ok {
+		return fmt.Sprintf("A2A agent %s: %s", name, t.Problem)
+	}
+	return fmt.Sprintf("MCP server %s: %s", strings.TrimPrefix(t.Origin, "mcp:"), t.Problem)
 }
 
 // MCPStatus asks each MCP server for its tools.

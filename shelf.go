@@ -48,7 +48,7 @@ type place struct {
 	stale   bool          // it has said that it has others now
 	under   chan struct{} // closed when the question under way is answered, nil without one
 	tools   []tool.Tool   // as it names them
-	trouble *mcptool.Trouble
+	trouble *ToolTrouble
 }
 
 const (
@@ -112,7 +112,7 @@ func (s *shelf) fill(ctx context.Context) error {
 // refresh asks the servers for their tools that were not asked just now. It
 // returns what is wrong with them. Who is patient waits for all, as long as they
 // may take; others wait a little, and what comes later is there for the next one.
-func (s *shelf) refresh(ctx context.Context, patient bool) ([]mcptool.Trouble, error) {
+func (s *shelf) refresh(ctx context.Context, patient bool) ([]ToolTrouble, error) {
 	if err := s.fill(ctx); err != nil {
 		return nil, err
 	}
@@ -141,13 +141,13 @@ func (s *shelf) refresh(ctx context.Context, patient bool) ([]mcptool.Trouble, e
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var trouble []mcptool.Trouble
+	var trouble []ToolTrouble
 	for _, p := range s.places {
 		switch {
 		case p.trouble != nil:
 			trouble = append(trouble, *p.trouble)
 		case p.asked.IsZero():
-			trouble = append(trouble, mcptool.Trouble{Server: p.name, Problem: "it has not answered yet", Hint: "Its tools can be used when it has."})
+			trouble = append(trouble, ToolTrouble{Origin: p.origin, Problem: "it has not answered yet", Hint: "Its tools can be used when it has."})
 		}
 	}
 	return trouble, nil
@@ -183,17 +183,17 @@ func (s *shelf) askServer(ctx context.Context, p *place) {
 		s.keep(ctx, p, tools, nil)
 		return
 	}
-	trouble, ok := errors.AsType[*mcptool.Trouble](err)
-	if !ok {
-		trouble = &mcptool.Trouble{Server: p.name, Problem: "nobody waited for its answer"}
+	trouble := ToolTrouble{Origin: p.origin, Problem: "nobody waited for its answer"}
+	if why, ok := errors.AsType[*mcptool.Trouble](err); ok {
+		trouble.Problem, trouble.Hint = why.Problem, why.Hint
 	}
-	s.keep(ctx, p, nil, trouble)
+	s.keep(ctx, p, nil, &trouble)
 }
 
 func (s *shelf) askAgent(ctx context.Context, p *place) {
 	t, trouble := s.remote.Tool(ctx, p.name)
 	if trouble != nil {
-		s.keep(ctx, p, nil, &mcptool.Trouble{Server: trouble.Agent, Problem: trouble.Problem, Hint: trouble.Hint})
+		s.keep(ctx, p, nil, &ToolTrouble{Origin: p.origin, Problem: trouble.Problem, Hint: trouble.Hint})
 		return
 	}
 	s.keep(ctx, p, []tool.Tool{t}, nil)
@@ -201,7 +201,7 @@ func (s *shelf) askAgent(ctx context.Context, p *place) {
 
 // keep puts what one place has said into the catalog. What it had before is still
 // worth knowing when it is down.
-func (s *shelf) keep(ctx context.Context, p *place, tools []tool.Tool, trouble *mcptool.Trouble) {
+func (s *shelf) keep(ctx context.Context, p *place, tools []tool.Tool, trouble *ToolTrouble) {
 	s.putting.Lock()
 	defer s.putting.Unlock()
 	s.mu.Lock()
@@ -233,7 +233,7 @@ func (s *shelf) keep(ctx context.Context, p *place, tools []tool.Tool, trouble *
 	for _, o := range s.places {
 		if err := s.Put(ctx, o.origin, about(o), by[o.origin]); err != nil && o == p {
 			s.mu.Lock()
-			p.trouble = &mcptool.Trouble{Server: p.name, Problem: "its tools could not be noted: " + err.Error()}
+			p.trouble = &ToolTrouble{Origin: p.origin, Problem: "its tools could not be noted: " + err.Error()}
 			s.mu.Unlock()
 		}
 	}
