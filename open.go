@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/base/datadir"
 	"dossier/internal/config"
-	"dossier/internal/datadir"
 	"dossier/internal/store"
 	"dossier/internal/store/sqlite"
 	"dossier/kb"

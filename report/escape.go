@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 )
 
 // display returns the lines in which a quote is shown: what a terminal would

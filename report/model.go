@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"dossier/cite"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 )
 
 // maxModelText bounds what is parsed as Markdown; more is shown as text.

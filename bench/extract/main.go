@@ -25,7 +25,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dossier/internal/rusage"
+	"dossier/internal/base/rusage"
 	"dossier/reader"
 )
 

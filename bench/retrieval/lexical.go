@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"dossier/index"
-	"dossier/internal/rusage"
+	"dossier/internal/base/rusage"
 )
 
 // corpus is what is indexed and asked.

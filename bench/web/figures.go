@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dossier/event"
-	"dossier/internal/rusage"
+	"dossier/internal/base/rusage"
 	"dossier/internal/store/sqlite"
 	"dossier/run"
 )

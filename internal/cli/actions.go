@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"dossier/event"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/lang"
 	"dossier/tool"
 	"dossier/toolkit"

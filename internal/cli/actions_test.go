@@ -8,7 +8,7 @@ import (
 
 	"dossier"
 	"dossier/event"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/lang"
 )
 

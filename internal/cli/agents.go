@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"dossier"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/mode/agents"

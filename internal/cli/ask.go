@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"dossier"
+	"dossier/internal/base/term"
 	"dossier/internal/config"
 	"dossier/internal/server"
-	"dossier/internal/term"
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/report"

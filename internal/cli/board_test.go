@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"dossier/event"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/lang"
 	"dossier/run"
 )

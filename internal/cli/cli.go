@@ -23,8 +23,8 @@ import (
 	"github.com/alecthomas/kong"
 	xterm "golang.org/x/term"
 
+	"dossier/internal/base/logs"
 	"dossier/internal/config"
-	"dossier/internal/logs"
 	"dossier/lang"
 	"dossier/mode"
 )

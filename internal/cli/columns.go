@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 )
 
 // printRows writes rows in columns. On a terminal the last column gets the room

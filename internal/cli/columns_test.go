@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 )
 
 func TestInColumns(t *testing.T) {

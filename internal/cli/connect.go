@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dossier"
-	"dossier/internal/datadir"
+	"dossier/internal/base/datadir"
 	"dossier/internal/server"
 )
 

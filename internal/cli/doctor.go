@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"dossier"
+	"dossier/internal/base/fonts"
+	"dossier/internal/base/term"
 	"dossier/internal/config"
-	"dossier/internal/fonts"
-	"dossier/internal/term"
 	"dossier/lang"
 	"dossier/reader/chromium"
 )

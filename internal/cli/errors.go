@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"dossier/internal/base/term"
 	"dossier/internal/config"
 	"dossier/internal/server"
-	"dossier/internal/term"
 	"dossier/prompt"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"dossier/event"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/lang"
 )
 

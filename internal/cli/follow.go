@@ -13,10 +13,10 @@ import (
 	"sync"
 
 	"dossier/event"
-	"dossier/internal/logs"
+	"dossier/internal/base/logs"
+	"dossier/internal/base/term"
 	"dossier/internal/server"
 	"dossier/internal/store"
-	"dossier/internal/term"
 	"dossier/lang"
 	"dossier/mode/toolcall"
 	"dossier/prompt"

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"dossier/internal/base/term"
 	"dossier/internal/fleet"
 	"dossier/internal/server"
-	"dossier/internal/term"
 )
 
 type instancesCmd struct {

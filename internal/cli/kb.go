@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dossier"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/kb"
 	"dossier/lang"
 	"dossier/mode"

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"dossier/internal/base/logs"
 	"dossier/internal/config"
-	"dossier/internal/logs"
 )
 
 // maxLog is the size at which the log file is put aside; one old file is kept.

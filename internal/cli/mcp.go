@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dossier"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/tool/mcptool"
 )
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"dossier"
+	"dossier/internal/base/logs"
+	"dossier/internal/base/term"
 	"dossier/internal/config"
-	"dossier/internal/logs"
-	"dossier/internal/term"
 	"dossier/lang"
 	"dossier/llm"
 )

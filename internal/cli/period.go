@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 )
 
 // period reads a time that somebody wrote for a flag: a day, a month, a year,

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/run"
 )
 

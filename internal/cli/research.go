@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"dossier"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/report"

@@ -10,8 +10,8 @@ import (
 
 	"dossier"
 	"dossier/event"
+	"dossier/internal/base/term"
 	"dossier/internal/server"
-	"dossier/internal/term"
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/mode/toolcall"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"dossier/internal/base/term"
 	"dossier/internal/fleet"
-	"dossier/internal/term"
 )
 
 type templatesCmd struct {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"dossier"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/mode/toolcall"

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"dossier/event"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/lang"
 	"dossier/run"
 	"dossier/sources"

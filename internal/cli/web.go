@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"dossier"
-	"dossier/internal/term"
+	"dossier/internal/base/term"
 	"dossier/sources"
 )
 

@@ -37,17 +37,12 @@ var ranks = map[string]int{
 	"reader":             1,
 	"search":             1,
 
-	"event":            0,
-	"lang":             0,
-	"egress":           0,
-	"llm/jsonrepair":   0,
-	"reader/article":   0,
-	"internal/fonts":   0,
-	"internal/logs":    0,
-	"internal/mcpconn": 0,
-	"internal/term":    0,
-	"internal/datadir": 0,
-	"internal/rusage":  0,
+	"event":           0,
+	"lang":            0,
+	"egress":          0,
+	"llm/jsonrepair":  0,
+	"reader/article":  0,
+	"internal/base/*": 0,
 
 	"bench/internal/lab": 0,
 }

@@ -13,7 +13,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"dossier/internal/logs"
+	"dossier/internal/base/logs"
 	"dossier/llm"
 )
 

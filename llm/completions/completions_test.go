@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dossier/internal/logs"
+	"dossier/internal/base/logs"
 	"dossier/llm"
 	"dossier/llm/completions"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"dossier/internal/mcpconn"
+	"dossier/internal/base/mcpconn"
 	"dossier/search"
 )
 

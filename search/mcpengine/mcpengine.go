@@ -20,7 +20,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"dossier/internal/mcpconn"
+	"dossier/internal/base/mcpconn"
 	"dossier/search"
 )
 

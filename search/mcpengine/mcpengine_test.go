@@ -19,7 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"dossier/internal/mcpconn"
+	"dossier/internal/base/mcpconn"
 	"dossier/search"
 	"dossier/search/searchtest"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"dossier/internal/mcpconn"
+	"dossier/internal/base/mcpconn"
 	"dossier/run"
 	"dossier/tool"
 )

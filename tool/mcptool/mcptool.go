@@ -24,7 +24,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"dossier/internal/mcpconn"
+	"dossier/internal/base/mcpconn"
 	"dossier/tool"
 	"dossier/tool/internal/said"
 )

@@ -46,7 +46,7 @@ func leftBehind() string {
 			if strings.Contains(g, "mcp.(*streamableServerConn)") {
 				continue // a server keeps sessions whose client left without a word
 			}
-			if strings.Contains(g, "internal/mcpconn.") || strings.Contains(g, "go-sdk/mcp.") || strings.Contains(g, "mcptool.(*") {
+			if strings.Contains(g, "internal/base/mcpconn.") || strings.Contains(g, "go-sdk/mcp.") || strings.Contains(g, "mcptool.(*") {
 				left += g + "\n\n"
 			}
 		}

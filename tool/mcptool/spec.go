@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"dossier/internal/logs"
+	"dossier/internal/base/logs"
 	"dossier/llm"
 	"dossier/run"
 	"dossier/tool"

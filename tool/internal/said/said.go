@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"dossier/internal/logs"
+	"dossier/internal/base/logs"
 	"dossier/tool"
 )
 
