@@ -59,7 +59,7 @@ func TestAgentsSurviveAPowerCut(t *testing.T) {
 					t.Fatal(err)
 				}
 				second := engine(t, disk, flags)
-				if err := second.Resume(t.Context(), rec.ID); err != nil {
+				if err := second.Resume(t.Context(), rec.ID, ResumeOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				answering(t, second, rec.ID)

@@ -114,7 +114,7 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		second := engine(t, disk, connected(later))
-		if err := second.Resume(t.Context(), rec.ID); err != nil {
+		if err := second.Resume(t.Context(), rec.ID, ResumeOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, err := range second.Events(t.Context(), rec.ID, 0) {

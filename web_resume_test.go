@@ -173,7 +173,7 @@ func cutAfter(t *testing.T, n int64, calm calmRun, req Request, srv, later *llmt
 	}
 	second := engine(t, disk, onWeb(t, w, connected(later), forgetful))
 	defer second.Close()
-	if err := second.Resume(t.Context(), rec.ID); err != nil {
+	if err := second.Resume(t.Context(), rec.ID, ResumeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range second.Events(t.Context(), rec.ID, 0) {

@@ -73,12 +73,12 @@ type Runs interface {
 	// Asks returns the questions of a run that have no answer yet, the oldest
 	// first; none when the run is over.
 	Asks(ctx context.Context, id string) ([]run.Entry, error)
-	// Reopen makes a failed, cancelled or paused run runnable again: the
-	// faults recorded for its failing step and inside it are forgotten, cancel, pause and
-	// finish signals are void, and it is queued. It fails with run.ErrEnded
-	// when the run is done and with ErrBusy while a lease is alive; a run in
-	// any other state is left as it is.
-	Reopen(ctx context.Context, id string) error
+	// Reopen makes a run runnable again as r says: what is void is forgotten or
+	// gets its run.VoidPlace, cancel, pause and finish signals and answers to
+	// r.Unasked are gone, its epoch goes up, r.Event is in its log, and it is
+	// queued. It fails with ErrBusy while a lease is alive, and with
+	// run.ErrChanged when r was made for another state of the run.
+	Reopen(ctx context.Context, id string, r run.Reopening) error
 	// Evict ends every lease, whoever holds it. It is for a process that has
 	// just become the only one on the store: whoever held a lease is dead.
 	Evict(ctx context.Context) error

@@ -367,7 +367,7 @@ newest:
 			if limit > 0 && len(messages) == limit {
 				break newest
 			}
-			if m, ok := e.Data.(event.Message); ok {
+			if m, ok := e.Data.(event.Message); ok && !run.IsVoid(e.Place) {
 				messages = append(messages, m)
 			}
 		}

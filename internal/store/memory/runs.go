@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"dossier/internal/store"
@@ -202,7 +201,7 @@ func (s *Store) Asks(ctx context.Context, id string) ([]run.Entry, error) {
 }
 
 // Reopen implements store.Runs.
-func (s *Store) Reopen(ctx context.Context, id string) error {
+func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 	j, err := s.openRun(ctx, id)
 	if err != nil {
 		return err
@@ -210,27 +209,37 @@ func (s *Store) Reopen(ctx context.Context, id string) error {
 	defer s.mu.Unlock()
 	now := s.now()
 	switch {
-	case j.rec.Status == run.Done:
-		return fmt.Errorf("run %q is done: %w", id, run.ErrEnded)
 	case j.leased(now):
 		return fmt.Errorf("run %q: %w", id, store.ErrBusy)
-	case j.rec.Status != run.Failed && j.rec.Status != run.Cancelled && j.rec.Status != run.Paused:
-		return nil
+	case j.rec.Epoch != r.Epoch || j.rec.LastSeq != r.LastSeq || r.Event.Seq != r.LastSeq+1:
+		return fmt.Errorf("run %q: %w", id, run.ErrChanged)
 	}
-	if f := j.rec.Failure; f != nil && f.Step != "" {
-		j.entries = slices.DeleteFunc(j.entries, func(e run.Entry) bool {
-			forgotten := e.Kind == run.EntryFault && (e.Key == f.Step || strings.HasPrefix(e.Key, f.Step+"/"))
-			if forgotten {
-				delete(j.keys, entryKey{e.Key, e.Kind})
-			}
-			return forgotten
-		})
+	for _, e := range r.Drop {
+		delete(j.keys, entryKey{e.Key, e.Kind})
 	}
-	j.signals = slices.DeleteFunc(j.signals, func(s run.Signal) bool {
-		return s.Kind == run.SignalCancel || s.Kind == run.SignalPause || s.Kind == run.SignalFinish
+	j.entries = slices.DeleteFunc(slices.Clone(j.entries), func(e run.Entry) bool {
+		_, there := j.keys[entryKey{e.Key, e.Kind}]
+		return !there
 	})
+	j.events = slices.Clone(j.events) // what was handed out stays as it was
+	for _, place := range r.Void {
+		if seq, ok := j.places[place]; ok {
+			j.events[seq-1].Place = run.VoidPlace(place, r.Epoch)
+			delete(j.places, place)
+			j.places[j.events[seq-1].Place] = seq
+		}
+	}
+	j.signals = slices.DeleteFunc(slices.Clone(j.signals), func(s run.Signal) bool {
+		return s.Kind == run.SignalCancel || s.Kind == run.SignalPause || s.Kind == run.SignalFinish ||
+			s.Kind == run.SignalAnswer && slices.Contains(r.Unasked, s.Key)
+	})
+	if r.Request != nil {
+		j.rec.Request = r.Request
+	}
+	j.add(now, nil, []run.PlacedEvent{r.Event})
 	j.rec.Status, j.rec.Failure, j.rec.Updated = run.Queued, nil, now
 	j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
+	j.rec.Epoch++
 	return nil
 }
 

@@ -208,9 +208,9 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 // entries reads journal entries in order.
 func entries(ctx context.Context, q querier, where string, args ...any) ([]run.Entry, error) {
 	var list []run.Entry
-	err := q.query(ctx, "SELECT ord, key, kind, value, spent, seq, time FROM entries WHERE "+where, args, func(row scanner) error {
+	err := q.query(ctx, "SELECT ord, key, kind, value, spent, seq, time, coalesce(branch, 0), coalesce(born, 0), coalesce(short, '') FROM entries WHERE "+where, args, func(row scanner) error {
 		var e run.Entry
-		err := row.Scan(&e.Ord, &e.Key, &e.Kind, unpacked{&e.Value}, jsonOf{&e.Spent}, &e.Seq, timeAt{&e.Time})
+		err := row.Scan(&e.Ord, &e.Key, &e.Kind, unpacked{&e.Value}, jsonOf{&e.Spent}, &e.Seq, timeAt{&e.Time}, &e.Branch, &e.Born, &e.Short)
 		list = append(list, e)
 		return err
 	})
@@ -374,7 +374,7 @@ func (s *Store) Messages(ctx context.Context, session, before string, limit int)
 		limit = -1
 	}
 	var list []event.Message
-	err := s.each(ctx, `SELECT e.data FROM runs r JOIN events e ON e.run = r.n AND e.kind = 'message'
+	err := s.each(ctx, `SELECT e.data FROM runs r JOIN events e ON e.run = r.n AND e.kind = 'message' AND e.place NOT LIKE '@void/%'
 		WHERE r.session = (SELECT n FROM sessions WHERE id = ?) AND r.n < coalesce((SELECT n FROM runs WHERE id = ?), 9223372036854775807)
 		ORDER BY r.n DESC, e.seq DESC LIMIT ?`, []any{session, before, limit}, func(row scanner) error {
 		var raw json.RawMessage

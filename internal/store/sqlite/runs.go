@@ -189,34 +189,50 @@ func (t *tx) signal(n int64, signal run.Signal) error {
 }
 
 // Reopen implements store.Runs.
-func (s *Store) Reopen(ctx context.Context, id string) error {
-	return s.writer.do(ctx, 0, func(tx *tx) error {
-		r, err := tx.find(id)
+func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
+	told, err := newBatch(nil, []run.PlacedEvent{r.Event})
+	if err != nil {
+		return fmt.Errorf("run %q: %w", id, err)
+	}
+	return s.writer.do(ctx, told.size+len(r.Request)+64*(len(r.Drop)+len(r.Void)), func(tx *tx) error {
+		h, err := tx.find(id)
 		switch {
 		case err != nil:
 			return err
-		case r.status == run.Done:
-			return fmt.Errorf("run %q is done: %w", id, run.ErrEnded)
-		case r.leased(tx.now):
+		case h.leased(tx.now):
 			return fmt.Errorf("run %q: %w", id, store.ErrBusy)
-		case r.status != run.Failed && r.status != run.Cancelled && r.status != run.Paused:
-			return nil
+		case h.epoch != r.Epoch || h.lastSeq != r.LastSeq || r.Event.Seq != r.LastSeq+1:
+			return fmt.Errorf("run %q: %w", id, run.ErrChanged)
 		}
-		var failure run.Failure
-		if err := tx.row("SELECT failure FROM runs WHERE n = ?", []any{r.n}, jsonOf{&failure}); err != nil {
-			return err
-		}
-		if failure.Step != "" {
-			if err := tx.exec("DELETE FROM log WHERE run = ? AND kind = 'fault' AND (key = ? OR substr(key, 1, length(?) + 1) = ? || '/')",
-				r.n, failure.Step, failure.Step, failure.Step); err != nil {
+		for _, e := range r.Drop {
+			if err := tx.exec("DELETE FROM log WHERE run = ? AND key = ? AND kind = ?", h.n, e.Key, string(e.Kind)); err != nil {
 				return err
 			}
 		}
-		if err := tx.exec("DELETE FROM signals WHERE run = ? AND kind IN ('cancel', 'pause', 'finish')", r.n); err != nil {
+		for _, place := range r.Void {
+			err := tx.exec("UPDATE log SET key = ? WHERE run = ? AND key = ? AND kind = 'event'", run.VoidPlace(place, r.Epoch), h.n, place)
+			if err != nil {
+				return err
+			}
+		}
+		if err := tx.exec("DELETE FROM signals WHERE run = ? AND kind IN ('cancel', 'pause', 'finish')", h.n); err != nil {
 			return err
 		}
-		return tx.exec("UPDATE runs SET status = ?, failure = NULL, owner = '', lease_until = 0, updated = ? WHERE n = ?",
-			string(run.Queued), moment(tx.now), r.n)
+		for _, ask := range r.Unasked {
+			if err := tx.exec("DELETE FROM signals WHERE run = ? AND kind = 'answer' AND key = ?", h.n, ask); err != nil {
+				return err
+			}
+		}
+		if r.Request != nil {
+			if err := tx.exec("UPDATE requests SET request = ? WHERE run = ?", pack(r.Request), h.n); err != nil {
+				return err
+			}
+		}
+		if err := told.insert(tx, h.n, h.lastOrd); err != nil {
+			return err
+		}
+		return tx.exec(`UPDATE runs SET status = ?, failure = NULL, owner = '', lease_until = 0, updated = ?, epoch = epoch + 1, last_seq = ?
+			WHERE n = ?`, string(run.Queued), moment(tx.now), r.Event.Seq, h.n)
 	})
 }
 
