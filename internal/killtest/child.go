@@ -139,7 +139,7 @@ func (c *child) finish(ctx context.Context, id string) error {
 	for {
 		status, err := c.exec.Execute(ctx, id)
 		switch {
-		case errors.Is(err, run.ErrFenced):
+		case errors.Is(err, run.ErrFenced) || errors.Is(err, run.ErrLapsed):
 			fmt.Println(sayFenced)
 			return nil
 		case errors.Is(err, run.ErrEnded):
