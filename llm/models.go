@@ -22,9 +22,6 @@ const (
 	ForEmbeddings RoleName = "embeddings"
 )
 
-// RoleNames are all roles.
-var RoleNames = []RoleName{ForDefault, ForChat, ForSummarizer, ForPlanner, ForResearcher, ForWriter, ForVerifier, ForEmbeddings}
-
 // Setting is a model for a role, and how it is called.
 type Setting struct {
 	Model    Model
