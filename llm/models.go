@@ -15,7 +15,6 @@ const (
 	ForDefault    RoleName = "default"
 	ForChat       RoleName = "chat"
 	ForSummarizer RoleName = "summarizer"
-	ForPlanner    RoleName = "planner"
 	ForResearcher RoleName = "researcher"
 	ForWriter     RoleName = "writer"
 	ForVerifier   RoleName = "verifier"
