@@ -55,7 +55,7 @@ func TestAgentsSurviveAPowerCut(t *testing.T) {
 					break
 				}
 				cuts++
-				if err := disk.Evict(t.Context()); err != nil {
+				if err := evictAll(t.Context(), disk); err != nil {
 					t.Fatal(err)
 				}
 				second := engine(t, disk, flags)

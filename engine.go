@@ -384,7 +384,7 @@ func (e *Engine) ResumeOrphans(ctx context.Context) (int, error) {
 	if err := e.recoverOutcomes(ctx); err != nil {
 		return 0, err
 	}
-	ids, err := e.store.Orphans(ctx, time.Now())
+	ids, err := e.store.Orphans(ctx, "")
 	if err != nil {
 		return 0, err
 	}

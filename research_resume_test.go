@@ -110,7 +110,7 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		calls := len(later.Calls())
-		if err := disk.Evict(t.Context()); err != nil {
+		if err := evictAll(t.Context(), disk); err != nil {
 			t.Fatal(err)
 		}
 		second := engine(t, disk, connected(later))

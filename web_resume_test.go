@@ -168,7 +168,7 @@ func cutAfter(t *testing.T, n int64, calm calmRun, req Request, srv, later *llmt
 		t.Fatal(err)
 	}
 	calls := len(later.Calls())
-	if err := disk.Evict(t.Context()); err != nil {
+	if err := evictAll(t.Context(), disk); err != nil {
 		t.Fatal(err)
 	}
 	second := engine(t, disk, onWeb(t, w, connected(later), forgetful))

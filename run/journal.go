@@ -42,8 +42,10 @@ type Record struct {
 	Failure *Failure `json:"failure,omitempty"`
 	// Epoch counts the workers that have held the run; each commit carries
 	// the epoch of the worker that makes it.
-	Epoch      int64     `json:"epoch"`
-	Owner      string    `json:"owner,omitempty"`
+	Epoch int64  `json:"epoch"`
+	Owner string `json:"owner,omitempty"`
+	// Home names the worker that is to execute the run, "" whoever finds it.
+	Home       string    `json:"home,omitempty"`
 	LeaseUntil time.Time `json:"lease_until,omitzero"`
 	Created    time.Time `json:"created"`
 	Updated    time.Time `json:"updated,omitzero"`

@@ -62,7 +62,11 @@ func childMain(raw string) error {
 		return err
 	}
 	if o.Sole {
-		if err := s.Evict(ctx); err != nil {
+		owners, err := s.Owners(ctx)
+		for _, owner := range owners {
+			err = errors.Join(err, s.Evict(ctx, owner))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -50,6 +50,7 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 	j.add(now, entries, events)
 	s.created++
 	s.runs[r.ID] = j
+	s.changed()
 	if r.Session == "" {
 		return nil
 	}
@@ -117,6 +118,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		return fmt.Errorf("run %q: %w", id, store.ErrBusy)
 	}
 	delete(s.runs, id)
+	s.changed()
 	if g := s.sessions[j.rec.Session]; g != nil {
 		g.runs = slices.DeleteFunc(g.runs, func(other *journal) bool { return other == j })
 		if len(g.runs) == 0 {
@@ -157,6 +159,7 @@ func (s *Store) Answer(ctx context.Context, id, ask, text string) error {
 	}
 	if key != "" {
 		j.signal(run.Signal{Kind: run.SignalAnswer, Key: key, Text: text, Time: s.now()})
+		s.changed()
 	}
 	return nil
 }
@@ -178,6 +181,7 @@ func (s *Store) Signal(ctx context.Context, id string, signal run.Signal) error 
 		signal.Time = s.now()
 	}
 	j.signal(signal)
+	s.changed()
 	return nil
 }
 
@@ -240,30 +244,60 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 	j.rec.Status, j.rec.Failure, j.rec.Updated = run.Queued, nil, now
 	j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
 	j.rec.Epoch++
+	s.changed()
 	return nil
 }
 
+// Owners implements store.Runs.
+func (s *Store) Owners(ctx context.Context) ([]string, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	all := make(map[string]struct{})
+	for _, j := range s.runs {
+		if !j.rec.Status.Ended() {
+			all[j.rec.Owner], all[j.rec.Home] = struct{}{}, struct{}{}
+		}
+	}
+	delete(all, "")
+	return slices.Sorted(maps.Keys(all)), nil
+}
+
 // Evict implements store.Runs.
-func (s *Store) Evict(ctx context.Context) error {
+func (s *Store) Evict(ctx context.Context, owner string) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
 	for _, j := range s.runs {
-		j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
+		if j.rec.Status.Ended() {
+			continue
+		}
+		if j.rec.Owner == owner {
+			j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
+			if j.rec.Status == run.Running {
+				j.rec.Status = run.Queued
+			}
+		}
+		if j.rec.Home == owner {
+			j.rec.Home = ""
+		}
 	}
+	s.changed()
 	return nil
 }
 
 // Orphans implements store.Runs.
-func (s *Store) Orphans(ctx context.Context, now time.Time) ([]string, error) {
+func (s *Store) Orphans(ctx context.Context, home string) ([]string, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
+	now := s.now()
 	var ids []string
 	for _, j := range s.inOrder() {
-		if !j.leased(now) && j.wanted() {
+		if (j.rec.Home == "" || j.rec.Home == home) && !j.leased(now) && j.wanted() {
 			ids = append(ids, j.rec.ID)
 		}
 	}

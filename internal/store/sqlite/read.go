@@ -107,12 +107,12 @@ func (s *Store) row(ctx context.Context, text string, args []any, dst ...any) er
 	return err
 }
 
-const selectRecord = `SELECT r.n, r.id, coalesce(s.id, ''), q.mode, q.request, q.title, r.status, r.failure, r.epoch, r.owner, r.lease_until,
+const selectRecord = `SELECT r.n, r.id, coalesce(s.id, ''), q.mode, q.request, q.title, r.status, r.failure, r.epoch, r.owner, r.home, r.lease_until,
 	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at
 	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session `
 
 func scanRecord(row scanner) (n int64, r run.Record, err error) {
-	err = row.Scan(&n, &r.ID, &r.Session, &r.Mode, unpacked{&r.Request}, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, timeAt{&r.LeaseUntil},
+	err = row.Scan(&n, &r.ID, &r.Session, &r.Mode, unpacked{&r.Request}, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, &r.Home, timeAt{&r.LeaseUntil},
 		timeAt{&r.Created}, timeAt{&r.Updated}, &r.LastSeq, &r.Active, &r.Spent.Calls, &r.Spent.InputTokens, &r.Spent.OutputTokens, &r.Spent.Cost,
 		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt)
 	return n, r, err
@@ -317,14 +317,14 @@ func (s *Store) Events(ctx context.Context, id string, after int64, limit int) (
 }
 
 // Orphans implements store.Runs.
-func (s *Store) Orphans(ctx context.Context, now time.Time) ([]string, error) {
+func (s *Store) Orphans(ctx context.Context, home string) ([]string, error) {
 	var ids []string
 	err := s.each(ctx, `SELECT r.id FROM runs r
-		WHERE r.status IN ('queued', 'running', 'waiting', 'paused') AND (r.owner = '' OR r.lease_until <= ?)
+		WHERE r.status IN ('queued', 'running', 'waiting', 'paused') AND (r.owner = '' OR r.lease_until <= ?) AND r.home IN ('', ?)
 		AND (r.status IN ('queued', 'running') OR EXISTS (
 			SELECT 1 FROM signals g WHERE g.run = r.n AND (g.kind IN ('cancel', 'finish') OR r.status = 'waiting' AND (g.kind = 'pause'
 				OR g.kind = 'answer' AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.run = r.n AND e.key = g.key AND e.kind = 'answer')))))
-		ORDER BY r.n`, []any{moment(now)}, func(row scanner) error {
+		ORDER BY r.n`, []any{moment(s.now()), home}, func(row scanner) error {
 		var id string
 		err := row.Scan(&id)
 		ids = append(ids, id)

@@ -80,10 +80,10 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 			return err
 		}
 		var n int64
-		err = tx.row(`INSERT INTO runs (id, session, status, failure, updated, last_seq, last_ord,
+		err = tx.row(`INSERT INTO runs (id, home, session, status, failure, updated, last_seq, last_ord,
 			active, calls, input_tokens, output_tokens, cost, searches, pages)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
-			[]any{r.ID, session, string(r.Status), failure, moment(updated), len(events), len(entries), int64(r.Active),
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
+			[]any{r.ID, r.Home, session, string(r.Status), failure, moment(updated), len(events), len(entries), int64(r.Active),
 				r.Spent.Calls, r.Spent.InputTokens, r.Spent.OutputTokens, r.Spent.Cost, r.Spent.Searches, r.Spent.Pages}, &n)
 		if err != nil {
 			return err
@@ -236,10 +236,32 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 	})
 }
 
+// Runs that are not over; an index has them.
+const unfinished = "status IN ('queued', 'running', 'waiting', 'paused')"
+
+// Owners implements store.Runs.
+func (s *Store) Owners(ctx context.Context) (owners []string, err error) {
+	err = s.each(ctx, "SELECT owner FROM runs WHERE "+unfinished+" AND owner <> '' UNION SELECT home FROM runs WHERE "+unfinished+" AND home <> ''", nil, func(row scanner) error {
+		var owner string
+		err := row.Scan(&owner)
+		owners = append(owners, owner)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("owners: %w", err)
+	}
+	return owners, nil
+}
+
 // Evict implements store.Runs.
-func (s *Store) Evict(ctx context.Context) error {
+func (s *Store) Evict(ctx context.Context, owner string) error {
 	return s.writer.do(ctx, 0, func(tx *tx) error {
-		return tx.exec("UPDATE runs SET owner = '', lease_until = 0 WHERE owner <> ''")
+		err := tx.exec(`UPDATE runs SET owner = '', lease_until = 0, status = CASE status WHEN 'running' THEN 'queued' ELSE status END
+			WHERE `+unfinished+` AND owner = ?`, owner)
+		if err == nil {
+			err = tx.exec("UPDATE runs SET home = '' WHERE "+unfinished+" AND home = ?", owner)
+		}
+		return err
 	})
 }
 

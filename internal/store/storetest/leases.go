@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,12 +52,43 @@ var leaseTests = []test{
 			f.Fatalf("status %s", r.Status)
 		}
 	}},
-	{"evicting frees every lease and fences its holder", func(f *fixture) {
-		epoch := f.start("r1")
-		f.ok(f.store.Evict(f.ctx))
-		f.is(f.commit(run.Batch{Run: "r1", Epoch: epoch, Entries: []run.Entry{{Key: "late", Kind: run.EntryStep, Value: []byte("1")}}}), run.ErrFenced)
-		if again := f.acquire("r1", "other"); again != epoch+1 {
+	{"evicting a worker frees its runs and fences it", func(f *fixture) {
+		for _, r := range []run.Record{{ID: "mine", Home: "worker"}, {ID: "queued", Home: "worker"}, {ID: "done", Home: "worker"}, {ID: "other", Home: "other"}} {
+			f.ok(f.store.Create(f.ctx, r, nil, nil))
+		}
+		f.ok(f.commit(run.Batch{Run: "done", Epoch: f.acquire("done", "worker"), State: &run.State{Status: run.Done}, Release: true}))
+		epoch, held := f.acquire("mine", "worker"), f.acquire("other", "other")
+		owners, err := f.store.Owners(f.ctx)
+		f.ok(err)
+		if slices.Sort(owners); !reflect.DeepEqual(owners, []string{"other", "worker"}) {
+			f.Fatalf("owners %v", owners)
+		}
+		f.ok(f.store.Evict(f.ctx, "worker"))
+		f.is(f.commit(run.Batch{Run: "mine", Epoch: epoch, Entries: []run.Entry{{Key: "late", Kind: run.EntryStep, Value: []byte("1")}}}), run.ErrFenced)
+		f.ok(f.commit(run.Batch{Run: "other", Epoch: held, Entries: []run.Entry{{Key: "k", Kind: run.EntryStep, Value: []byte("1")}}}))
+		if r := f.record("mine"); r.Status != run.Queued || r.Home != "" || r.Owner != "" {
+			f.Fatalf("%+v", r)
+		}
+		if r := f.record("queued"); r.Status != run.Queued || r.Home != "" {
+			f.Fatalf("%+v", r)
+		}
+		if r := f.record("other"); r.Status != run.Running || r.Home != "other" || r.Owner != "other" {
+			f.Fatalf("%+v", r)
+		}
+		if again := f.acquire("mine", "other"); again != epoch+1 {
 			f.Fatalf("epoch %d after %d", again, epoch)
+		}
+	}},
+	{"an orphan with a home is its home's", func(f *fixture) {
+		f.ok(f.store.Create(f.ctx, run.Record{ID: "a", Home: "here"}, nil, nil))
+		f.ok(f.store.Create(f.ctx, run.Record{ID: "b", Home: "there"}, nil, nil))
+		f.create("c", "")
+		for home, want := range map[string][]string{"here": {"a", "c"}, "there": {"b", "c"}, "": {"c"}} {
+			got, err := f.store.Orphans(f.ctx, home)
+			f.ok(err)
+			if !reflect.DeepEqual(got, want) {
+				f.Fatalf("orphans of %q: %v", home, got)
+			}
 		}
 	}},
 	{"an ended run cannot be taken", func(f *fixture) {
@@ -145,7 +177,7 @@ var leaseTests = []test{
 	{"orphans are the runs that want a worker", func(f *fixture) {
 		orphans := func(want ...string) {
 			f.Helper()
-			got, err := f.store.Orphans(f.ctx, f.clock.Now())
+			got, err := f.store.Orphans(f.ctx, "")
 			f.ok(err)
 			if !reflect.DeepEqual(got, want) {
 				f.Fatalf("got %v, want %v", got, want)
