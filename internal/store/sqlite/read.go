@@ -174,6 +174,8 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) 
 	return list, nil
 }
 
+const selectPlaces = "SELECT key, seq FROM log WHERE run = ? AND kind = 'event'"
+
 // History implements run.Journal.
 func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 	h := &run.History{Places: map[string]int64{}}
@@ -186,11 +188,11 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 		if h.Entries, err = entries(ctx, q, "run = ?", n); err != nil {
 			return err
 		}
-		// The k-th event has sequence k, and the index alone knows the order.
-		err = q.query(ctx, "SELECT key FROM log WHERE run = ? AND kind = 'event' ORDER BY id", []any{n}, func(row scanner) error {
+		err = q.query(ctx, selectPlaces, []any{n}, func(row scanner) error {
 			var place string
-			err := row.Scan(&place)
-			h.Places[place] = int64(len(h.Places)) + 1
+			var seq int64
+			err := row.Scan(&place, &seq)
+			h.Places[place] = seq
 			return err
 		})
 		if err != nil {
@@ -277,34 +279,42 @@ func number(ctx context.Context, q querier, id string) (n int64, err error) {
 	return n, err
 }
 
+// selectEvents begins with the run, which is in the result even where no event
+// is, so that one query does. Its session is told once.
+const selectEvents = `SELECT CASE WHEN e.seq > ?1 + 1 THEN NULL ELSE coalesce(s.id, '') END, e.seq, e.key, e.event, e.agent, e.time, e.value
+	FROM runs r LEFT JOIN sessions s ON s.n = r.session LEFT JOIN log e ON e.run = r.n AND e.kind = 'event' AND e.seq > ?1
+	WHERE r.id = ?2 ORDER BY e.seq LIMIT ?3`
+
 // Events implements store.Runs.
 func (s *Store) Events(ctx context.Context, id string, after int64, limit int) ([]run.PlacedEvent, error) {
 	if limit <= 0 {
 		limit = -1
 	}
 	after = max(after, 0)
-	var list []run.PlacedEvent
+	list := make([]run.PlacedEvent, 0, max(limit, 16))
 	known := false
-	// The run is in the result even where no event is, so that one query does.
-	err := s.each(ctx, `SELECT coalesce(s.id, ''), e.seq, e.key, e.event, e.agent, e.time, e.value
-		FROM runs r LEFT JOIN sessions s ON s.n = r.session LEFT JOIN log e ON e.id IN (
-			SELECT id FROM log WHERE run = r.n AND kind = 'event' ORDER BY id LIMIT ? OFFSET ?)
-		WHERE r.id = ? ORDER BY e.id`, []any{limit, after, id}, func(row scanner) error {
-		known = true
-		var seq, at sql.NullInt64
-		var place, kind, agent sql.NullString
-		var data json.RawMessage
-		e := run.PlacedEvent{Event: event.Event{Run: id}}
-		if err := row.Scan(&e.Session, &seq, &place, &kind, &agent, &at, unpacked{&data}); err != nil || !seq.Valid {
+	var session, place, kind, agent maybeText
+	var seq, at maybeInt
+	var data json.RawMessage
+	dst := []any{&session, &seq, &place, &kind, &agent, &at, unpacked{&data}}
+	err := s.each(ctx, selectEvents, []any{after, id, limit}, func(row scanner) error {
+		if err := row.Scan(dst...); err != nil {
 			return err
 		}
-		e.Seq, e.Place, e.Agent = seq.Int64, place.String, agent.String
-		if at.Int64 != 0 {
-			e.Time = time.Unix(0, at.Int64).UTC()
+		known = true
+		if seq == 0 {
+			return nil
+		}
+		e := event.Event{Run: id, Session: string(session), Seq: int64(seq), Agent: string(agent)}
+		if len(list) > 0 {
+			e.Session = list[0].Session
+		}
+		if at != 0 {
+			e.Time = time.Unix(0, int64(at)).UTC()
 		}
 		var err error
-		e.Data, err = event.DecodeData(event.Kind(kind.String), data)
-		list = append(list, e)
+		e.Data, err = event.DecodeData(event.Kind(kind), data)
+		list = append(list, run.PlacedEvent{Place: string(place), Event: e})
 		return err
 	})
 	switch {

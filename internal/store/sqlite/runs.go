@@ -124,6 +124,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		if r.leased(tx.now) {
 			return fmt.Errorf("run %q: %w", id, store.ErrBusy)
 		}
+		if err := tx.exec("DELETE FROM log WHERE run = ?", r.n); err != nil {
+			return err
+		}
 		if err := tx.exec("DELETE FROM runs WHERE n = ?", r.n); err != nil { // the rest follows by foreign keys
 			return err
 		}
