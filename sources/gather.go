@@ -31,6 +31,8 @@ type Job struct {
 	Tuning   Tuning
 	// Rerankers by their names in Tuning.Rerank.
 	Rerankers map[string]search.Reranker
+	// Known are the circumstances of the run; nil goes by what there is now.
+	Known *Circumstances
 }
 
 // Tuning is how much is done for a question.
@@ -290,7 +292,7 @@ type query struct {
 
 // queriesOf returns the queries of a round, each once however many facets ask
 // it, as far as the limit of searches goes.
-func (g *gathering) queriesOf(asked []FollowUp) []*query {
+func (g *gathering) queriesOf(s *run.Scope, asked []FollowUp) ([]*query, error) {
 	var out []*query
 	byKey := make(map[string]*query)
 	for _, f := range asked {
@@ -303,12 +305,16 @@ func (g *gathering) queriesOf(asked []FollowUp) []*query {
 		}
 		q.facets = append(q.facets, f.Facet-1)
 	}
-	if limit := g.scope.Budget().Limits().Searches; limit > 0 && g.searched+len(out) > limit {
+	limit, err := s.Budget().Limit(run.Searches)
+	if err != nil {
+		return nil, err
+	}
+	if limit > 0 && g.searched+len(out) > limit {
 		g.evidence.Stopped = &run.BudgetError{What: run.Searches, Limit: float64(limit), Spent: float64(limit)}
-		out = out[:limit-g.searched]
+		out = out[:max(0, limit-g.searched)]
 	}
 	g.searched += len(out)
-	return out
+	return out, nil
 }
 
 // find is the step of a query. The first round takes place even when the run
@@ -329,7 +335,10 @@ func (g *gathering) find(ctx context.Context, s *run.Scope, q *query, round int)
 // round puts queries to the corpus, in parallel, and returns how many leads
 // were new. Queries that fail are told; that all of them fail is an error.
 func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []FollowUp) (int, error) {
-	queries := g.queriesOf(asked)
+	queries, err := g.queriesOf(s, asked)
+	if err != nil {
+		return 0, err
+	}
 	tasks := make([]*run.Task, len(queries))
 	for i, q := range queries {
 		if err := g.scope.Emit(event.SearchStarted{Query: q.text, Engine: g.asking(q), Round: n}); err != nil {
@@ -365,7 +374,7 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []Foll
 		}
 	}
 	if failed > 0 && failed == len(queries) && len(g.leads) == 0 {
-		return 0, &SearchError{faultOf(queries[0].err)}
+		return 0, &SearchError{faultOf(queries[0].err), queries[0].err}
 	}
 	return fresh, nil
 }
@@ -405,10 +414,16 @@ func (g *gathering) results(q *query) event.SearchResults {
 	return told
 }
 
-// SearchError says that not one search came through.
-type SearchError struct{ fault run.Fault }
+// SearchError says that not one search came through. It holds the failed step of
+// the first one, which a resumed run tries again.
+type SearchError struct {
+	fault run.Fault
+	err   error
+}
 
 func (e *SearchError) Error() string { return "nothing could be searched: " + e.fault.Message }
+
+func (e *SearchError) Unwrap() error { return e.err }
 
 // Fault tells the kernel how to record the error.
 func (e *SearchError) Fault() (code, hint string) { return e.fault.Code, e.fault.Hint }

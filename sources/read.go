@@ -75,7 +75,11 @@ func (g *gathering) worthReading() []*reading {
 // them. For those that can't be read the next ones are.
 func (g *gathering) read(ctx context.Context) error {
 	most := max(g.Tuning.ReadTop, len(g.planned))
-	if limit := g.scope.Budget().Limits().Pages; limit > 0 {
+	limit, err := g.scope.Budget().Limit(run.Pages)
+	if err != nil {
+		return err
+	}
+	if limit > 0 {
 		most = min(most, limit)
 	}
 	candidates := g.worthReading()
