@@ -176,7 +176,7 @@ func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (
 			websearch.New("deep_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.BalancedIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			websearch.New("quality", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.QualityIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			ingest.New(local),
-			agents.New(agents.Parts{Resolve: staff.resolve, Tools: staff.tools, Models: staff.modelsOf, Finder: staff.shelf, Used: staff.used, Blobs: s, History: history}),
+			agents.New(agents.Parts{Resolve: staff.resolve, Builtin: staff.builtinOf, Tools: staff.tools, Models: staff.modelsOf, Finder: staff.shelf, Used: staff.used, Blobs: s, History: history}),
 			toolcall.New(staff.tool),
 		},
 	}), nil

@@ -22,6 +22,7 @@ var decoders = map[Kind]func([]byte) (Data, error){
 	KindUsage:              decodeAs[Usage],
 	KindHeartbeat:          decodeAs[Heartbeat],
 	KindProgress:           decodeAs[Progress],
+	KindCircumstances:      decodeAs[Circumstances],
 	KindPlanUpdated:        decodeAs[PlanUpdated],
 	KindAgentStarted:       decodeAs[AgentStarted],
 	KindAgentFinished:      decodeAs[AgentFinished],
@@ -82,6 +83,10 @@ func (Heartbeat) sealed()    {}
 // Kind implements Data.
 func (Progress) Kind() Kind { return KindProgress }
 func (Progress) sealed()    {}
+
+// Kind implements Data.
+func (Circumstances) Kind() Kind { return KindCircumstances }
+func (Circumstances) sealed()    {}
 
 // Kind implements Data.
 func (PlanUpdated) Kind() Kind { return KindPlanUpdated }

@@ -33,6 +33,7 @@ var every = []event.Data{
 	event.Usage{Role: "chat", Model: "m", Input: 12, Output: 5, Cost: 0.001},
 	event.Heartbeat{},
 	event.Progress{What: "reading", Done: 3, Total: 12, Note: "docs/events.md"},
+	event.Circumstances{Changes: []event.Change{{What: "model", Of: "writer", Was: "m"}}},
 	event.PlanUpdated{Title: "план", Steps: []event.PlanStep{{Title: "первый", State: "done", Queries: []string{"q"}}}},
 	event.AgentStarted{Name: "agent-1", Role: "historian", Task: "find"},
 	event.AgentFinished{Name: "agent-1", Outcome: "done", Summary: "found"},

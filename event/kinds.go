@@ -74,6 +74,20 @@ type (
 		Total int64  `json:"total,omitempty"`
 		Note  string `json:"note,omitempty"`
 	}
+	// Change is something that a run may depend on and that is no longer as it
+	// was when the run was created: what it is (model, engines, rerankers), of
+	// which role or agent, and its names then and now, empty for none.
+	Change struct {
+		What string `json:"what"`
+		Of   string `json:"of,omitempty"`
+		Was  string `json:"was,omitempty"`
+		Now  string `json:"now,omitempty"`
+	}
+	// Circumstances says what is different from when the run was created.
+	// The run keeps to what it began with, and goes on with what there is now.
+	Circumstances struct {
+		Changes []Change `json:"changes"`
+	}
 )
 
 // Agents at work.
@@ -280,6 +294,7 @@ const (
 	KindUsage              Kind = "usage"
 	KindHeartbeat          Kind = "heartbeat"
 	KindProgress           Kind = "progress"
+	KindCircumstances      Kind = "run.circumstances"
 	KindPlanUpdated        Kind = "plan.updated"
 	KindAgentStarted       Kind = "agent.started"
 	KindAgentFinished      Kind = "agent.finished"

@@ -31,6 +31,8 @@ type Job struct {
 	Tuning   Tuning
 	// Rerankers by their names in Tuning.Rerank.
 	Rerankers map[string]search.Reranker
+	// Known are the circumstances of the run; nil goes by what there is now.
+	Known *Circumstances
 }
 
 // Tuning is how much is done for a question.
