@@ -94,7 +94,7 @@ func TestWebSearchFails(t *testing.T) {
 	if o := w.do(missing).last(); !o.Failed || !strings.Contains(o.Text, "search.tavily_api_key") {
 		t.Errorf("%+v", o)
 	}
-	if _, err := New(w.parts).Make(WebSearch, []byte(`{"engine":"altavista"}`), Settings{}); err == nil || !strings.Contains(err.Error(), "searxng") {
+	if err := New(w.parts).Check(WebSearch, []byte(`{"engine":"altavista"}`), Settings{}); err == nil || !strings.Contains(err.Error(), "searxng") {
 		t.Error(err)
 	}
 	web.Break(webtest.Fault{Kind: webtest.RateLimited, Times: 1}) // the engine rests from now on

@@ -42,6 +42,14 @@ func (w *Web) Break(f Fault) {
 	w.broken = f
 }
 
+// Mend ends the faults of the engine and of all pages.
+func (w *Web) Mend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.broken = Fault{}
+	clear(w.faults)
+}
+
 // BreakPage makes the page at a URL fail from now on.
 func (w *Web) BreakPage(url string, f Fault) error {
 	key := w.key(url)
