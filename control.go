@@ -143,6 +143,12 @@ func (e *Engine) Answer(ctx context.Context, id, ask, text string) error {
 	return e.work.Wake(ctx, id)
 }
 
+// Wake has signals to a run taken in that another process has recorded.
+func (e *Engine) Wake(ctx context.Context, id string) error { return e.work.Wake(ctx, id) }
+
+// Owner is the name of this engine's worker in the data directory.
+func (e *Engine) Owner() string { return e.owner }
+
 // Pause lets a run finish the steps under way and then rest.
 func (e *Engine) Pause(ctx context.Context, id string) error {
 	rec, err := e.store.Run(ctx, id)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -62,6 +63,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	dir := o.DataDir
 	if dir == "" {
 		dir = cfg.DataDir
+	}
+	// What runs record of it has to mean the same from any working directory.
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	if err := datadir.Make(dir); err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"dossier/internal/config"
 	"dossier/lang"
 	"dossier/mode"
-	"dossier/report"
 	"dossier/run"
 )
 
@@ -145,10 +143,7 @@ func (c *askCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		if err := a.follow(a.ctx, l, rec, code, c.Output); err != nil || !found {
-			return err
-		}
-		return a.enough(l, rec.ID)
+		return a.follow(a.ctx, l, rec, code, c.Output)
 	})
 }
 
@@ -163,18 +158,6 @@ func (c *askCmd) chooseMode(choice webChoice) error {
 		return &failure{code: exitUsage, message: fmt.Sprintf("the mode %s does not search", term.Line(c.Mode)), hint: "leave --mode out, or choose web_search, deep_search or quality"}
 	}
 	return nil
-}
-
-// enough ends a command whose run found nothing.
-func (a *app) enough(l *link, id string) error {
-	r, err := l.Report(context.Background(), id)
-	if errors.Is(err, dossier.ErrNoReport) {
-		return nil // it was left before there was one
-	}
-	if err == nil && r.Outcome == report.Nothing {
-		return exitWith(exitNotEnough)
-	}
-	return err
 }
 
 // chooseSession checks the session that a request names, which may be short,

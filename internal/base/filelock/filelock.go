@@ -14,7 +14,7 @@ var ErrTimeout = errors.New("another process holds the lock")
 // Wait locks a file for this handle alone, and waits for that as long as it may
 // take at the most. Who waits is served about in the order of coming.
 func Wait(f *os.File, most time.Duration) error {
-	if free, err := Try(f, Exclusive); free || err != nil {
+	if free, err := Try(f); free || err != nil {
 		return err
 	}
 	locked := make(chan error, 1)

@@ -8,19 +8,10 @@ import (
 	"syscall"
 )
 
-// Mode is how a file is locked.
-type Mode int
-
-// The modes.
-const (
-	Shared    Mode = syscall.LOCK_SH
-	Exclusive Mode = syscall.LOCK_EX
-)
-
 // Try locks a file unless another has it locked. Child processes don't inherit
 // the lock, as Go opens files with close-on-exec.
-func Try(f *os.File, mode Mode) (free bool, err error) {
-	err = flock(f, int(mode)|syscall.LOCK_NB)
+func Try(f *os.File) (free bool, err error) {
+	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return false, nil
 	}
