@@ -136,7 +136,7 @@ func (a *around) settings(t *testing.T) map[string]setting {
 		"ranked":         whole.with(map[string]string{"search.rerank_url": a.rerank}),
 		"no server":      whole.filed(ownAgents),
 		"a dead server":  whole.filed("mcp: {mcpServers: {scale: {url: " + deadEnd + "}}}\n" + ownAgents),
-		"nothing at all": setting{},
+		"nothing at all": {},
 	}
 }
 

@@ -61,14 +61,17 @@ func knowSecrets(texts []string) *knownSecrets {
 		all, letters := appendFolded(k.long, text, mostSecret)
 		switch {
 		case letters >= pieceLetters:
-			k.long = append(all, '\n')
 			k.blocks = slices.Grow(k.blocks, letters/blockLetters)
-			for start, end := from, 0; ; start = end {
-				if end = after(all, start, blockLetters); end < 0 {
+			for start := from; ; {
+				end := after(all, start, blockLetters)
+				if end < 0 {
 					break
 				}
 				k.blocks = append(k.blocks, k.hash(all[start:end])|uint64(start))
+				start = end
 			}
+			all = append(all, '\n')
+			k.long = all
 		case letters >= leastSecret && !strings.ContainsAny(strings.TrimSpace(text), " \n\t"):
 			k.whole = append(k.whole, bytes.Clone(all[from:])) // a name, a key
 		}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"unicode"
-
-	"pgregory.net/rapid"
 )
 
 // letters of a text, as a secret is compared.
@@ -28,8 +26,8 @@ func lettersOf(text string) []rune {
 func TestPiecesOfSecrets(t *testing.T) {
 	alphabets := []string{"ab", "abcdefghijklmnopqrstuvwxyz0123456789", "абвгдежзиклмно", "新石器时代的河谷", "aбc新D"}
 	carried := 0
-	rapid.Check(t, func(t *rapid.T) {
-		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) // rapid's own texts are mostly short
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 0))
 		text := func(least, most int) string {
 			letters := append([]rune(alphabets[r.IntN(len(alphabets))]), ' ', '.', '-')
 			out := make([]rune, least+r.IntN(most-least+1))
@@ -71,8 +69,8 @@ func TestPiecesOfSecrets(t *testing.T) {
 		if slices.ContainsFunc(texts, func(secret string) bool { return len(lettersOf(secret)) >= pieceLetters }) && len(lettersOf(piece)) >= pieceLetters && !s.in("https://x.example/?q="+hidden) {
 			t.Fatalf("%q in %q, encoded", texts, piece)
 		}
-	})
-	if carried < 20 {
+	}
+	if carried < 200 {
 		t.Errorf("only %d carried something", carried)
 	}
 }

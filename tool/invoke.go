@@ -201,8 +201,8 @@ func settle(ctx context.Context, spec *Spec, a answer, timeout time.Duration, g 
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
 	}
-	if g.Until.Err() != nil {
-		return Failure(context.Cause(g.Until)), nil
+	if why := context.Cause(g.Until); why != nil {
+		return Failure(why), nil
 	}
 	if run.Stopped(a.err) {
 		return Outcome{}, a.err
