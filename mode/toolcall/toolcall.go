@@ -93,7 +93,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	out, err := run.EffectStep(ctx, s, set.Tool.Effect, "call", func(ctx context.Context, s *run.Scope) (tool.Outcome, error) {
 		until, cancel := s.UntilFinish(ctx)
 		defer cancel()
-		dealt, err := tool.Dealt([]tool.Card{*set.Tool}, nil, m.again)
+		dealt, err := tool.Dealt(ctx, []tool.Card{*set.Tool}, nil, m.again)
 		if err != nil {
 			return tool.Outcome{}, err
 		}
