@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,10 +24,11 @@ func TestEffectsAreLeftBehind(t *testing.T) {
 	for name, limits := range map[string]run.Limits{"the time is up": {Time: limit}, "told to finish": {}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				over, calls := make(chan struct{}), 0
+				over := make(chan struct{})
+				var calls atomic.Int64
 				defer close(over)
 				send := tool.New(tool.Spec{Name: "send", Effect: run.Effectful, Timeout: 10 * time.Minute}, func(context.Context, *tool.Call, struct{}) (tool.Result, error) {
-					calls++
+					calls.Add(1)
 					<-over // whatever its context says
 					return tool.Result{}, nil
 				})
@@ -58,8 +60,8 @@ func TestEffectsAreLeftBehind(t *testing.T) {
 				if took := time.Since(began); err != nil || status != run.Done || took > limit+3*time.Second {
 					t.Fatalf("%s after %s, %v", status, took, err)
 				}
-				if done.Answer.Text == "" || calls != 1 || len(m.asked) != 1 {
-					t.Errorf("%+v; %d calls, the model was asked %d times", done, calls, len(m.asked))
+				if done.Answer.Text == "" || calls.Load() != 1 || len(m.asked) != 1 {
+					t.Errorf("%+v; %d calls, the model was asked %d times", done, calls.Load(), len(m.asked))
 				}
 				h, err := store.History(t.Context(), "r1")
 				if err != nil {
