@@ -177,7 +177,7 @@ func (e *Engine) StartInstance(ctx context.Context, key string) error {
 	if err != nil {
 		return fleetError(err)
 	}
-	ids, err := e.store.Orphans(ctx, time.Now())
+	ids, err := e.store.Orphans(ctx, "")
 	if err != nil {
 		return err
 	}

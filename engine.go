@@ -102,7 +102,7 @@ func newEngine(p parts) *Engine {
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.exec = run.NewExecutor(run.ExecutorConfig{
-		Journal: p.store, Owner: p.owner, TTL: p.ttl, Program: e.program, Publish: e.hub.publish,
+		Journal: p.store, Owner: p.owner, TTL: p.ttl, Program: e.program, Publish: e.hub.publish, Log: p.log,
 	})
 	return e
 }
@@ -411,7 +411,7 @@ func (e *Engine) ResumeOrphans(ctx context.Context) (int, error) {
 	if err := e.recoverOutcomes(ctx); err != nil {
 		return 0, err
 	}
-	ids, err := e.store.Orphans(ctx, time.Now())
+	ids, err := e.store.Orphans(ctx, "")
 	if err != nil {
 		return 0, err
 	}

@@ -92,7 +92,7 @@ func openStore(ctx context.Context, cfg *config.Config, dir string, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Evict(ctx); err != nil {
+	if err := evictAll(ctx, s); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	e, err := assemble(cfg, dir, s, log)
@@ -100,6 +100,15 @@ func openStore(ctx context.Context, cfg *config.Config, dir string, log *slog.Lo
 		return nil, errors.Join(err, s.Close())
 	}
 	return e, nil
+}
+
+// evictAll ends the leases of all workers.
+func evictAll(ctx context.Context, s store.Runs) error {
+	owners, err := s.Owners(ctx)
+	for _, owner := range owners {
+		err = errors.Join(err, s.Evict(ctx, owner))
+	}
+	return err
 }
 
 // historyIn returns what was said in a session before a run. For a fork that is

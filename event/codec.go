@@ -14,6 +14,7 @@ func decodeAs[T Data](raw []byte) (Data, error) {
 // not exist for readers, and a test holds it against the constants.
 var decoders = map[Kind]func([]byte) (Data, error){
 	KindRunStatus:          decodeAs[RunStatus],
+	KindRunReopened:        decodeAs[RunReopened],
 	KindRunError:           decodeAs[RunError],
 	KindClarifyAsked:       decodeAs[ClarifyAsked],
 	KindClarifyAnswered:    decodeAs[ClarifyAnswered],
@@ -53,6 +54,9 @@ func (RunStatus) Kind() Kind { return KindRunStatus }
 func (RunStatus) sealed()    {}
 
 // Kind implements Data.
+func (RunReopened) Kind() Kind { return KindRunReopened }
+func (RunReopened) sealed()    {}
+
 func (RunError) Kind() Kind { return KindRunError }
 func (RunError) sealed()    {}
 

@@ -25,6 +25,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // every holds one filled value of each kind.
 var every = []event.Data{
 	event.RunStatus{Status: "running", Reason: "resumed"},
+	event.RunReopened{Steps: []string{"search"}, Void: [][2]int64{{7, 9}}, Raised: []string{"tokens"}},
 	event.RunError{Code: "unreachable", Message: "no route", Hint: "check the address", Step: "answer", Fatal: true},
 	event.ClarifyAsked{ID: "?1", Questions: []string{"Which year?"}, Options: []string{"2025", "2026"}, Reason: "ambiguous"},
 	event.ClarifyAnswered{ID: "?1", Answer: "2026"},

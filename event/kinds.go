@@ -17,6 +17,15 @@ type (
 		Status string `json:"status"`
 		Reason string `json:"reason,omitempty"`
 	}
+	// RunReopened says that a run which had ended, or rested, is taken up again:
+	// the steps are done anew, and the earlier events in the ranges of sequences
+	// (first and last) are void. What is not in them still holds.
+	RunReopened struct {
+		Steps []string   `json:"steps,omitempty"`
+		Void  [][2]int64 `json:"void,omitempty"`
+		// Raised are the limits that are higher from here on.
+		Raised []string `json:"raised,omitempty"`
+	}
 	// RunError is what ended or disturbed the run, with what to do about it.
 	RunError struct {
 		Code    string `json:"code"`
@@ -277,6 +286,7 @@ type (
 // The names of the kinds.
 const (
 	KindRunStatus          Kind = "run.status"
+	KindRunReopened        Kind = "run.reopened"
 	KindRunError           Kind = "run.error"
 	KindClarifyAsked       Kind = "clarify.asked"
 	KindClarifyAnswered    Kind = "clarify.answered"

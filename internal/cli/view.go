@@ -194,6 +194,10 @@ func (v *textView) line(ev event.Event) string {
 	switch d := ev.Data.(type) {
 	case event.RunStatus:
 		text = v.status(ev, d)
+	case event.RunReopened:
+		if len(d.Steps) > 0 {
+			text = lang.Text(v.lang, "line.reopened", "steps", strings.Join(d.Steps, ", "))
+		}
 	case event.RunError:
 		if !d.Fatal { // a fatal one is the command's own error
 			text = lang.Text(v.lang, "line.trouble", "text", d.Message)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/base/rusage"
 	"dossier/internal/store"
 	"dossier/internal/store/sqlite"
 	"dossier/run"
@@ -122,6 +123,7 @@ func BenchmarkCommitCrowd(b *testing.B) {
 	wg.Wait()
 	next := 0
 	b.ReportAllocs()
+	cpu := rusage.CPU()
 	for b.Loop() { // an iteration is ten steps of each run
 		first := next
 		next += 10
@@ -140,26 +142,84 @@ func BenchmarkCommitCrowd(b *testing.B) {
 		wg.Wait()
 	}
 	b.ReportMetric(float64(next*runs)/b.Elapsed().Seconds(), "commits/s")
+	b.ReportMetric((rusage.CPU()-cpu)*1e6/float64(next*runs), "cpu-µs/commit")
 }
 
-// BenchmarkEventsTail reads the last events of a run that has 5,000, as a
-// client does that comes back.
-func BenchmarkEventsTail(b *testing.B) {
+// BenchmarkCommitOne commits one step of one run after another and nothing else,
+// for what a commit takes of the processor.
+func BenchmarkCommitOne(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "dossier.db"), sqlite.Options{})
 	epoch := begin(b, s, "r")
 	value := json.RawMessage(`"` + text(600) + `"`)
-	const events = 5000
-	for i := range events {
-		if batch := stepBatch("r", epoch, i, value); i < events-1 {
-			s.Commit(batch, func(error) {})
-		} else if err := wait(s, batch); err != nil {
+	b.ReportAllocs()
+	cpu := rusage.CPU()
+	for i := 0; b.Loop(); i++ {
+		if err := wait(s, stepBatch("r", epoch, i, value)); err != nil {
 			b.Fatal(err)
 		}
 	}
-	for b.Loop() {
-		if tail, err := s.Events(b.Context(), "r", events-10, 0); err != nil || len(tail) != 10 {
-			b.Fatal(len(tail), err)
+	b.ReportMetric((rusage.CPU()-cpu)*1e6/float64(b.N), "cpu-µs/commit")
+}
+
+// BenchmarkEvents reads of a run that has 100,000 events, among others that were
+// at work at the same time: the last few, as a client does that comes back, and
+// pages as one reads that catches up.
+func BenchmarkEvents(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "dossier.db"), sqlite.Options{})
+	const events, step = 100_000, 20
+	value := json.RawMessage(`"` + text(600) + `"`)
+	epoch, other := begin(b, s, "r"), begin(b, s, "other")
+	failed := make(chan error, 1)
+	done := func(err error) {
+		if err != nil {
+			select {
+			case failed <- err:
+			default:
+			}
 		}
+	}
+	for i := 0; i < events; i += step {
+		batch := stepBatch("r", epoch, i, value)
+		for k := 1; k < step; k++ {
+			e := batch.Events[0]
+			e.Seq += int64(k)
+			e.Place = fmt.Sprintf("round-%d/search#%d", i, k+1)
+			batch.Events = append(batch.Events, e)
+		}
+		s.Commit(batch, done)
+		s.Commit(stepBatch("other", other, i/step, value), done)
+	}
+	if err := wait(s, &run.Batch{Run: "r", Epoch: epoch}); err != nil {
+		b.Fatal(err)
+	}
+	select {
+	case err := <-failed:
+		b.Fatal(err)
+	default:
+	}
+	for _, c := range []struct {
+		name  string
+		limit int
+		after func(i int) int64
+	}{
+		{"tail", 0, func(int) int64 { return events - 10 }},
+		{"page of 100", 100, func(i int) int64 { return int64(i) * 7919 * 100 % (events - 100) }},
+		{"page of 500", 500, func(i int) int64 { return int64(i) * 7919 * 500 % (events - 500) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var took []time.Duration
+			for i := 0; b.Loop(); i++ {
+				began := time.Now()
+				list, err := s.Events(b.Context(), "r", c.after(i), c.limit)
+				took = append(took, time.Since(began))
+				if err != nil || list[0].Seq != c.after(i)+1 {
+					b.Fatal(len(list), err)
+				}
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+			b.ReportMetric(float64(took[len(took)*95/100].Microseconds()), "p95-µs")
+		})
 	}
 }
 

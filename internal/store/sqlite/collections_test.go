@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -76,6 +77,66 @@ func TestUpgrade(t *testing.T) {
 	}
 	if list, err := s.Collections(t.Context()); err != nil || len(list) != 0 {
 		t.Fatalf("collections: %v, %v", list, err)
+	}
+}
+
+// The log of an older file is read by sequence after it was brought up to date,
+// and goes with its run.
+func TestUpgradeOfALog(t *testing.T) {
+	files, err := filepath.Glob("migrations/000[1-4]_*.sql")
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	var old []string
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old = append(old, string(text))
+	}
+	path := filepath.Join(t.TempDir(), "dossier.db")
+	tamper(t, path, append(old, "PRAGMA user_version = 4", `
+		INSERT INTO runs (id, status, updated, last_seq, last_ord, active, calls, input_tokens, output_tokens, cost, searches, pages)
+			VALUES ('r', 'done', 1, 3, 1, 0, 0, 0, 0, 0, 0, 0);
+		INSERT INTO requests (run, mode, title, created, fork_of, fork_at) VALUES (1, 'chat', 't', 1, '', '');
+		INSERT INTO log (run, kind, key, seq, ord, event, agent, time, value) VALUES
+			(1, 'event', 'c', 1, NULL, 'note.added', '', 1, '{"text":"one"}'),
+			(1, 'step', 'a', 1, 1, NULL, NULL, 1, '1'),
+			(1, 'event', 'b', 2, NULL, 'note.added', '', 1, '{"text":"two"}'),
+			(1, 'event', 'a', 3, NULL, 'note.added', '', 1, '{"text":"three"}')`)...)
+	s := open(t, path, sqlite.Options{})
+	if err := s.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Events(t.Context(), "r", 1, 1)
+	if err != nil || len(list) != 1 || list[0].Place != "b" || list[0].Seq != 2 {
+		t.Fatalf("events: %+v, %v", list, err)
+	}
+	h, err := s.History(t.Context(), "r")
+	if err != nil || !maps.Equal(h.Places, map[string]int64{"c": 1, "b": 2, "a": 3}) || len(h.Entries) != 1 {
+		t.Fatalf("history: %+v, %v", h, err)
+	}
+	if err := s.Delete(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	if n := rows(t, path, "log"); n != 0 {
+		t.Errorf("%d rows are left of the log", n)
+	}
+	if n := rows(t, path, "pragma_foreign_key_list('log')"); n != 0 {
+		t.Errorf("%d lookups are made for each row of the log", n)
+	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A log without its run is found by Check.
+func TestCheckFindsAStrayLog(t *testing.T) {
+	path := filled(t)
+	tamper(t, path, "DELETE FROM requests", "DELETE FROM runs")
+	if err := open(t, path, sqlite.Options{}).Check(t.Context()); !errors.Is(err, store.ErrCorrupt) {
+		t.Fatalf("check: %v", err)
 	}
 }
 

@@ -22,18 +22,7 @@ func TestInstancesAreReadByIndex(t *testing.T) {
 	}()
 	plan := func(query string, args []any) string {
 		t.Helper()
-		var lines []string
-		err := s.each(t.Context(), "EXPLAIN QUERY PLAN "+query, args, func(row scanner) error {
-			var id, parent, unused int64
-			var detail string
-			err := row.Scan(&id, &parent, &unused, &detail)
-			lines = append(lines, detail)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Join(lines, "\n")
+		return planOf(t, s, query, args...)
 	}
 	for _, template := range []string{"", "writer"} {
 		for _, prefix := range []string{"", "w"} {

@@ -107,12 +107,12 @@ func (s *Store) row(ctx context.Context, text string, args []any, dst ...any) er
 	return err
 }
 
-const selectRecord = `SELECT r.n, r.id, coalesce(s.id, ''), q.mode, q.request, q.title, r.status, r.failure, r.epoch, r.owner, r.lease_until,
+const selectRecord = `SELECT r.n, r.id, coalesce(s.id, ''), q.mode, q.request, q.title, r.status, r.failure, r.epoch, r.owner, r.home, r.lease_until,
 	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at
 	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session `
 
 func scanRecord(row scanner) (n int64, r run.Record, err error) {
-	err = row.Scan(&n, &r.ID, &r.Session, &r.Mode, unpacked{&r.Request}, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, timeAt{&r.LeaseUntil},
+	err = row.Scan(&n, &r.ID, &r.Session, &r.Mode, unpacked{&r.Request}, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, &r.Home, timeAt{&r.LeaseUntil},
 		timeAt{&r.Created}, timeAt{&r.Updated}, &r.LastSeq, &r.Active, &r.Spent.Calls, &r.Spent.InputTokens, &r.Spent.OutputTokens, &r.Spent.Cost,
 		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt)
 	return n, r, err
@@ -174,6 +174,8 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) 
 	return list, nil
 }
 
+const selectPlaces = "SELECT key, seq FROM log WHERE run = ? AND kind = 'event'"
+
 // History implements run.Journal.
 func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 	h := &run.History{Places: map[string]int64{}}
@@ -186,11 +188,11 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 		if h.Entries, err = entries(ctx, q, "run = ?", n); err != nil {
 			return err
 		}
-		// The k-th event has sequence k, and the index alone knows the order.
-		err = q.query(ctx, "SELECT key FROM log WHERE run = ? AND kind = 'event' ORDER BY id", []any{n}, func(row scanner) error {
+		err = q.query(ctx, selectPlaces, []any{n}, func(row scanner) error {
 			var place string
-			err := row.Scan(&place)
-			h.Places[place] = int64(len(h.Places)) + 1
+			var seq int64
+			err := row.Scan(&place, &seq)
+			h.Places[place] = seq
 			return err
 		})
 		if err != nil {
@@ -208,9 +210,9 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 // entries reads journal entries in order.
 func entries(ctx context.Context, q querier, where string, args ...any) ([]run.Entry, error) {
 	var list []run.Entry
-	err := q.query(ctx, "SELECT ord, key, kind, value, spent, seq, time FROM entries WHERE "+where, args, func(row scanner) error {
+	err := q.query(ctx, "SELECT ord, key, kind, value, spent, seq, time, coalesce(branch, 0), coalesce(born, 0), coalesce(short, '') FROM entries WHERE "+where, args, func(row scanner) error {
 		var e run.Entry
-		err := row.Scan(&e.Ord, &e.Key, &e.Kind, unpacked{&e.Value}, jsonOf{&e.Spent}, &e.Seq, timeAt{&e.Time})
+		err := row.Scan(&e.Ord, &e.Key, &e.Kind, unpacked{&e.Value}, jsonOf{&e.Spent}, &e.Seq, timeAt{&e.Time}, &e.Branch, &e.Born, &e.Short)
 		list = append(list, e)
 		return err
 	})
@@ -277,34 +279,42 @@ func number(ctx context.Context, q querier, id string) (n int64, err error) {
 	return n, err
 }
 
+// selectEvents begins with the run, which is in the result even where no event
+// is, so that one query does. Its session is told once.
+const selectEvents = `SELECT CASE WHEN e.seq > ?1 + 1 THEN NULL ELSE coalesce(s.id, '') END, e.seq, e.key, e.event, e.agent, e.time, e.value
+	FROM runs r LEFT JOIN sessions s ON s.n = r.session LEFT JOIN log e ON e.run = r.n AND e.kind = 'event' AND e.seq > ?1
+	WHERE r.id = ?2 ORDER BY e.seq LIMIT ?3`
+
 // Events implements store.Runs.
 func (s *Store) Events(ctx context.Context, id string, after int64, limit int) ([]run.PlacedEvent, error) {
 	if limit <= 0 {
 		limit = -1
 	}
 	after = max(after, 0)
-	var list []run.PlacedEvent
+	list := make([]run.PlacedEvent, 0, max(limit, 16))
 	known := false
-	// The run is in the result even where no event is, so that one query does.
-	err := s.each(ctx, `SELECT coalesce(s.id, ''), e.seq, e.key, e.event, e.agent, e.time, e.value
-		FROM runs r LEFT JOIN sessions s ON s.n = r.session LEFT JOIN log e ON e.id IN (
-			SELECT id FROM log WHERE run = r.n AND kind = 'event' ORDER BY id LIMIT ? OFFSET ?)
-		WHERE r.id = ? ORDER BY e.id`, []any{limit, after, id}, func(row scanner) error {
-		known = true
-		var seq, at sql.NullInt64
-		var place, kind, agent sql.NullString
-		var data json.RawMessage
-		e := run.PlacedEvent{Event: event.Event{Run: id}}
-		if err := row.Scan(&e.Session, &seq, &place, &kind, &agent, &at, unpacked{&data}); err != nil || !seq.Valid {
+	var session, place, kind, agent maybeText
+	var seq, at maybeInt
+	var data json.RawMessage
+	dst := []any{&session, &seq, &place, &kind, &agent, &at, unpacked{&data}}
+	err := s.each(ctx, selectEvents, []any{after, id, limit}, func(row scanner) error {
+		if err := row.Scan(dst...); err != nil {
 			return err
 		}
-		e.Seq, e.Place, e.Agent = seq.Int64, place.String, agent.String
-		if at.Int64 != 0 {
-			e.Time = time.Unix(0, at.Int64).UTC()
+		known = true
+		if seq == 0 {
+			return nil
+		}
+		e := event.Event{Run: id, Session: string(session), Seq: int64(seq), Agent: string(agent)}
+		if len(list) > 0 {
+			e.Session = list[0].Session
+		}
+		if at != 0 {
+			e.Time = time.Unix(0, int64(at)).UTC()
 		}
 		var err error
-		e.Data, err = event.DecodeData(event.Kind(kind.String), data)
-		list = append(list, e)
+		e.Data, err = event.DecodeData(event.Kind(kind), data)
+		list = append(list, run.PlacedEvent{Place: string(place), Event: e})
 		return err
 	})
 	switch {
@@ -317,14 +327,14 @@ func (s *Store) Events(ctx context.Context, id string, after int64, limit int) (
 }
 
 // Orphans implements store.Runs.
-func (s *Store) Orphans(ctx context.Context, now time.Time) ([]string, error) {
+func (s *Store) Orphans(ctx context.Context, home string) ([]string, error) {
 	var ids []string
 	err := s.each(ctx, `SELECT r.id FROM runs r
-		WHERE r.status IN ('queued', 'running', 'waiting', 'paused') AND (r.owner = '' OR r.lease_until <= ?)
+		WHERE r.status IN ('queued', 'running', 'waiting', 'paused') AND (r.owner = '' OR r.lease_until <= ?) AND r.home IN ('', ?)
 		AND (r.status IN ('queued', 'running') OR EXISTS (
 			SELECT 1 FROM signals g WHERE g.run = r.n AND (g.kind IN ('cancel', 'finish') OR r.status = 'waiting' AND (g.kind = 'pause'
 				OR g.kind = 'answer' AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.run = r.n AND e.key = g.key AND e.kind = 'answer')))))
-		ORDER BY r.n`, []any{moment(now)}, func(row scanner) error {
+		ORDER BY r.n`, []any{moment(s.now()), home}, func(row scanner) error {
 		var id string
 		err := row.Scan(&id)
 		ids = append(ids, id)
@@ -374,7 +384,7 @@ func (s *Store) Messages(ctx context.Context, session, before string, limit int)
 		limit = -1
 	}
 	var list []event.Message
-	err := s.each(ctx, `SELECT e.data FROM runs r JOIN events e ON e.run = r.n AND e.kind = 'message'
+	err := s.each(ctx, `SELECT e.data FROM runs r JOIN events e ON e.run = r.n AND e.kind = 'message' AND e.place NOT LIKE '@void/%'
 		WHERE r.session = (SELECT n FROM sessions WHERE id = ?) AND r.n < coalesce((SELECT n FROM runs WHERE id = ?), 9223372036854775807)
 		ORDER BY r.n DESC, e.seq DESC LIMIT ?`, []any{session, before, limit}, func(row scanner) error {
 		var raw json.RawMessage

@@ -151,6 +151,14 @@ func (s *Store) Check(ctx context.Context) error {
 	case !errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("check database: %w", explain(err, s.path))
 	}
+	var run int64
+	err = s.reader.QueryRowContext(ctx, "SELECT run FROM log WHERE run NOT IN (SELECT n FROM runs) LIMIT 1").Scan(&run)
+	switch {
+	case err == nil:
+		return fmt.Errorf("check database: rows of the log belong to no run: %w", damaged(s.path))
+	case !errors.Is(err, sql.ErrNoRows):
+		return fmt.Errorf("check database: %w", explain(err, s.path))
+	}
 	var id string
 	err = s.reader.QueryRowContext(ctx, `SELECT id FROM runs WHERE last_seq <> (SELECT count(*) FROM events WHERE run = runs.n)
 		OR last_seq <> (SELECT coalesce(max(seq), 0) FROM events WHERE run = runs.n) LIMIT 1`).Scan(&id)

@@ -181,3 +181,30 @@ func (b bytesOf) Scan(src any) error {
 	}
 	return nil
 }
+
+// maybeText scans a column of text or NULL, which is empty then. It is for rows
+// that are read by the hundred: database/sql takes longer for its own types.
+type maybeText string
+
+// Scan implements sql.Scanner.
+func (m *maybeText) Scan(src any) error {
+	v, ok := src.(string)
+	if !ok && src != nil {
+		return fmt.Errorf("a text is stored as %T", src)
+	}
+	*m = maybeText(v)
+	return nil
+}
+
+// maybeInt scans a column of numbers or NULL, which is 0 then.
+type maybeInt int64
+
+// Scan implements sql.Scanner.
+func (m *maybeInt) Scan(src any) error {
+	v, ok := src.(int64)
+	if !ok && src != nil {
+		return fmt.Errorf("a number is stored as %T", src)
+	}
+	*m = maybeInt(v)
+	return nil
+}

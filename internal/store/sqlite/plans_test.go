@@ -1,0 +1,56 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// planOf returns how SQLite goes about a query.
+func planOf(t *testing.T, s *Store, query string, args ...any) string {
+	t.Helper()
+	var lines []string
+	err := s.each(t.Context(), "EXPLAIN QUERY PLAN "+query, args, func(row scanner) error {
+		var id, parent, unused int64
+		var detail string
+		err := row.Scan(&id, &parent, &unused, &detail)
+		lines = append(lines, detail)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// openHere opens a new store for tests inside this package.
+func openHere(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(filepath.Join(t.TempDir(), "dossier.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// However long a log is, a page of it is read by an index and nothing is sorted.
+func TestEventsAreReadByIndex(t *testing.T) {
+	s := openHere(t)
+	for what, query := range map[string]struct {
+		text string
+		args []any
+	}{
+		"a page":     {selectEvents, []any{500, "r", 100}},
+		"all places": {selectPlaces, []any{1}},
+	} {
+		got := planOf(t, s, query.text, query.args...)
+		if !strings.Contains(got, "log_event") || strings.Contains(got, "SCAN") || strings.Contains(got, "TEMP B-TREE") {
+			t.Errorf("%s:\n%s", what, got)
+		}
+	}
+}
