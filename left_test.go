@@ -15,7 +15,6 @@ import (
 	"dossier/llm/llmtest"
 	"dossier/mode"
 	"dossier/run"
-	"dossier/tool"
 )
 
 // staying is an agent elsewhere that works on a task until it is cancelled.
@@ -114,7 +113,7 @@ func TestAgentElsewhereIsLeft(t *testing.T) {
 					t.Fatal(err)
 				}
 				d, ok := ev.Data.(event.RunError)
-				told = told || ok && d.Code == tool.CodeUnknownEffect && strings.Contains(d.Message, "unknown whether it took effect") && d.Hint != ""
+				told = told || ok && d.Code == run.CodeUnknownEffect && strings.Contains(d.Message, "unknown whether it took effect") && d.Hint != ""
 			}
 			if c.limit > 0 { // it has said by then which task it is
 				select {
@@ -131,21 +130,23 @@ func TestAgentElsewhereIsLeft(t *testing.T) {
 			if req.Mode == "tool" {
 				want = run.Failed
 			}
-			if !told || rec.Status != want || want == run.Failed && (rec.Failure.Code != tool.CodeUnknownEffect || rec.Failure.Step != "call") {
+			if !told || rec.Status != want || want == run.Failed && (rec.Failure.Code != run.CodeUnknownEffect || rec.Failure.Step != "call") {
 				t.Errorf("told %v, the run is %s: %+v", told, rec.Status, rec.Failure)
 			}
 			if _, err := e.Replay(t.Context(), rec.ID); err != nil {
 				t.Error(err)
 			}
-			if want == run.Failed {
-				if err := e.Resume(t.Context(), rec.ID); err != nil {
-					t.Fatal(err)
-				}
-				settled(t, e, rec.ID)
-				d, err := e.Show(t.Context(), rec.ID)
-				if err != nil || len(d.Asks) != 1 || d.Asks[0].Reason != tool.CodeUnknownEffect {
-					t.Errorf("resumed, the run is %s and asks %+v, %v", d.Record.Status, d.Asks, err)
-				}
+			var o ResumeOptions
+			if c.limit > 0 {
+				o.Limits.Time = time.Hour
+			}
+			if err := e.Resume(t.Context(), rec.ID, o); err != nil {
+				t.Fatal(err)
+			}
+			settled(t, e, rec.ID)
+			d, err := e.Show(t.Context(), rec.ID)
+			if err != nil || len(d.Asks) != 1 || d.Asks[0].Reason != run.CodeUnknownEffect {
+				t.Errorf("resumed, the run is %s and asks %+v, %v", d.Record.Status, d.Asks, err)
 			}
 			slow.mu.Lock()
 			defer slow.mu.Unlock()

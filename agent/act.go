@@ -196,7 +196,11 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 		if w.Agent.Used != nil {
 			began = time.Now()
 		}
-		until, cancel := s.UntilFinish(ctx)
+		breakable := s
+		if spec.Effect == run.Effectful {
+			breakable = w.Scope // what it has done by the end it has done, and need not do again
+		}
+		until, cancel := breakable.UntilFinish(ctx)
 		defer cancel()
 		out, err := tool.Invoke(ctx, t, call, w.guard(until, spec))
 		if out.Failed || err != nil {

@@ -75,7 +75,7 @@ func TestEffectsAreLeftBehind(t *testing.T) {
 						}
 					}
 				}
-				if fault.Code != tool.CodeUnknownEffect || !strings.Contains(fault.Message, "unknown whether it took effect") {
+				if fault.Code != run.CodeUnknownEffect || !strings.Contains(fault.Message, "unknown whether it took effect") {
 					t.Errorf("recorded is %+v", fault)
 				}
 				log, err := store.Events(t.Context(), "r1", 0, 0)
@@ -86,7 +86,7 @@ func TestEffectsAreLeftBehind(t *testing.T) {
 				for _, p := range log {
 					switch d := p.Data.(type) {
 					case event.RunError:
-						told = told || d.Code == tool.CodeUnknownEffect && !d.Fatal && d.Hint != ""
+						told = told || d.Code == run.CodeUnknownEffect && !d.Fatal && d.Hint != ""
 					case event.AgentAction:
 						read = read || d.Failed && strings.Contains(d.Result, "unknown whether it took effect")
 					}
