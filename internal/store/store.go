@@ -51,8 +51,12 @@ type Runs interface {
 	// fails with ErrExists when the id is taken.
 	Create(ctx context.Context, r run.Record, entries []run.Entry, events []run.PlacedEvent) error
 	Run(ctx context.Context, id string) (run.Record, error)
-	// List returns runs, the last created first.
+	// List returns runs, the last created first. Their records are without
+	// Request, which may be large: whoever needs it reads the Run.
 	List(ctx context.Context, f Filter) ([]run.Record, error)
+	// Find returns the ids that begin or end with a part, in order, FindMost of
+	// them at most. A part of fewer than FindLeast characters fits none.
+	Find(ctx context.Context, part string) ([]string, error)
 	// Delete removes a run that no worker holds, with its journal, events and
 	// signals. A session without runs goes with its last one. It fails with
 	// ErrBusy while a lease is alive.
@@ -92,6 +96,12 @@ type Runs interface {
 	// were changed since they are, and have no outcome, the oldest first.
 	Unrecorded(ctx context.Context, mode string, since time.Time) ([]string, error)
 }
+
+// What a part of an id has at least, and how many runs it finds at most.
+const (
+	FindLeast = 4
+	FindMost  = 20
+)
 
 // Filter narrows List. The zero value means the newest 100 runs.
 type Filter struct {
