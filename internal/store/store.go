@@ -59,7 +59,9 @@ type Runs interface {
 	Find(ctx context.Context, part string) ([]string, error)
 	// Delete removes a run that no worker holds, with its journal, events and
 	// signals. A session without runs goes with its last one. It fails with
-	// ErrBusy while a lease is alive.
+	// ErrBusy while a lease is alive. The run is gone at once for everybody;
+	// what takes long is done in pieces that don't keep others waiting, and
+	// what a deletion that was cut short has left goes with the next one.
 	Delete(ctx context.Context, id string) error
 	// Events returns up to limit durable events with Seq > after, in order;
 	// a limit of 0 means all.

@@ -114,29 +114,6 @@ func (t *tx) session(id, title string, created time.Time) (any, error) {
 	return n, err
 }
 
-// Delete implements store.Runs.
-func (s *Store) Delete(ctx context.Context, id string) error {
-	return s.writer.do(ctx, 1<<16, func(tx *tx) error {
-		r, err := tx.find(id)
-		if err != nil {
-			return err
-		}
-		if r.leased(tx.now) {
-			return fmt.Errorf("run %q: %w", id, store.ErrBusy)
-		}
-		if err := tx.exec("DELETE FROM log WHERE run = ?", r.n); err != nil {
-			return err
-		}
-		if err := tx.exec("DELETE FROM runs WHERE n = ?", r.n); err != nil { // the rest follows by foreign keys
-			return err
-		}
-		if !r.session.Valid {
-			return nil
-		}
-		return tx.exec("DELETE FROM sessions WHERE n = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE session = ?1)", r.session.Int64)
-	})
-}
-
 // Answer implements store.Runs.
 func (s *Store) Answer(ctx context.Context, id, ask, text string) error {
 	return s.writer.do(ctx, len(text), func(tx *tx) error {
