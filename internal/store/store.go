@@ -7,11 +7,8 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"dossier/event"
@@ -134,14 +131,6 @@ type Sessions interface {
 	Messages(ctx context.Context, session, before string, limit int) ([]event.Message, error)
 }
 
-// Blobs are bodies named by their content.
-type Blobs interface {
-	// PutBlob stores data and returns its name, "sha256-" and the hash in hex.
-	PutBlob(ctx context.Context, data []byte) (string, error)
-	// Blob fails with ErrNotFound when there is no body of that name.
-	Blob(ctx context.Context, name string) ([]byte, error)
-}
-
 // Settings are small values that outlive the process, such as what an
 // endpoint was found to be capable of.
 type Settings interface {
@@ -184,22 +173,3 @@ func CheckSequence(last int64, events []run.PlacedEvent) error {
 	}
 	return nil
 }
-
-// BlobName returns the name of a body.
-func BlobName(data []byte) string {
-	sum := sha256.Sum256(data)
-	return blobPrefix + hex.EncodeToString(sum[:])
-}
-
-// ParseBlobName returns the hash that a name stands for, and false when the
-// name is not one that BlobName makes.
-func ParseBlobName(name string) ([]byte, bool) {
-	digits, ok := strings.CutPrefix(name, blobPrefix)
-	if !ok || len(digits) != 2*sha256.Size {
-		return nil, false
-	}
-	sum, err := hex.DecodeString(digits)
-	return sum, err == nil && hex.EncodeToString(sum) == digits
-}
-
-const blobPrefix = "sha256-"

@@ -139,6 +139,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if j.leased(s.now()) {
 		return fmt.Errorf("run %q: %w", id, store.ErrBusy)
 	}
+	if err := s.release(j); err != nil {
+		return fmt.Errorf("run %q: %w", id, err)
+	}
 	delete(s.runs, id)
 	if g := s.sessions[j.rec.Session]; g != nil {
 		g.runs = slices.DeleteFunc(g.runs, func(other *journal) bool { return other == j })

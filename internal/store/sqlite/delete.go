@@ -85,8 +85,8 @@ func (s *Store) clear(ctx context.Context) error {
 	return nil
 }
 
-// clearLog removes some of the log of a run that is gone, and says whether
-// anything is left of this or another one.
+// clearLog removes some of the log of a run that is gone, then what it held, and
+// says whether anything is left of this or another one.
 func (t *tx) clearLog(n int64) (more bool, err error) {
 	var ids []int64
 	var sum int64
@@ -112,8 +112,11 @@ func (t *tx) clearLog(n int64) (more bool, err error) {
 			return false, err
 		}
 	}
-	if rest {
-		return true, nil
+	if !rest {
+		rest, err = t.release(n)
+	}
+	if err != nil || rest {
+		return true, err
 	}
 	if err := t.exec("DELETE FROM remains WHERE run = ?", n); err != nil {
 		return false, err

@@ -1,10 +1,8 @@
 package sqlite
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -443,30 +441,6 @@ func (s *Store) Messages(ctx context.Context, session, before string, limit int)
 	}
 	slices.Reverse(list)
 	return list, nil
-}
-
-// Blob implements store.Blobs. It verifies what it has read.
-func (s *Store) Blob(ctx context.Context, name string) ([]byte, error) {
-	hash, ok := store.ParseBlobName(name)
-	if !ok {
-		return nil, fmt.Errorf("blob %q: %w", name, store.ErrNotFound)
-	}
-	var packed []byte
-	err := s.row(ctx, "SELECT data FROM blobs WHERE hash = ?", []any{hash}, &packed)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = store.ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("blob %q: %w", name, err)
-	}
-	data, err := inflate(packed)
-	if err != nil {
-		return nil, fmt.Errorf("blob %q: %w", name, err)
-	}
-	if sum := sha256.Sum256(data); !bytes.Equal(sum[:], hash) {
-		return nil, fmt.Errorf("blob %q is not what it was: %w", name, damaged(s.path))
-	}
-	return data, nil
 }
 
 // Setting implements store.Settings.

@@ -60,6 +60,7 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 		return fmt.Errorf("run %q: %w", r.ID, err)
 	}
 	request := pack(r.Request)
+	c.holds = named(c.holds, r.Request)
 	return s.writer.do(ctx, c.size+len(r.Request), func(tx *tx) error {
 		switch _, err := tx.find(r.ID); {
 		case err == nil:
@@ -205,30 +206,6 @@ func (s *Store) Evict(ctx context.Context) error {
 	return s.writer.do(ctx, 0, func(tx *tx) error {
 		return tx.exec("UPDATE runs SET owner = '', lease_until = 0 WHERE owner <> ''")
 	})
-}
-
-// PutBlob implements store.Blobs.
-func (s *Store) PutBlob(ctx context.Context, data []byte) (string, error) {
-	name := store.BlobName(data)
-	hash, _ := store.ParseBlobName(name)
-	var have int
-	switch err := s.row(ctx, "SELECT 1 FROM blobs WHERE hash = ?", []any{hash}, &have); {
-	case err == nil:
-		return name, nil
-	case !errors.Is(err, sql.ErrNoRows):
-		return "", fmt.Errorf("blob: %w", err)
-	}
-	packed, ok := deflate(data)
-	if !ok {
-		packed = append([]byte{packedPlain}, data...)
-	}
-	err := s.writer.do(ctx, len(packed), func(tx *tx) error {
-		return tx.exec("INSERT OR IGNORE INTO blobs (hash, size, data) VALUES (?, ?, ?)", hash, len(data), packed)
-	})
-	if err != nil {
-		return "", fmt.Errorf("blob: %w", err)
-	}
-	return name, nil
 }
 
 // SetSetting implements store.Settings.
