@@ -53,13 +53,14 @@ type agency struct {
 
 	mu      sync.Mutex
 	models  map[[sha256.Size]byte]*llm.Models // of agents with models of their own
+	byAgent map[string]*llm.Models            // by the agent's name and what it was made from
 	private map[string]*mcptool.Client        // of agents with servers of their own, by name
 }
 
 // newAgency puts together what agents are made of.
 func newAgency(cfg *config.Config, dir string, language lang.Code, c *connector, base *llm.Models, kit *toolkit.Toolkit, s store.Store) (*agency, error) {
 	a := &agency{
-		cfg: cfg, dir: dir, language: language, connector: c, base: base, kit: kit, models: make(map[[sha256.Size]byte]*llm.Models), private: make(map[string]*mcptool.Client),
+		cfg: cfg, dir: dir, language: language, connector: c, base: base, kit: kit, models: make(map[[sha256.Size]byte]*llm.Models), byAgent: make(map[string]*llm.Models), private: make(map[string]*mcptool.Client),
 	}
 	var err error
 	if a.listed, err = serversIn(cfg); err != nil {
@@ -213,7 +214,7 @@ func (a *agency) checkTools(d agent.Definition, servers *mcptool.Client) error {
 			}
 			continue
 		}
-		if _, err := a.make(ref, d); err != nil {
+		if err := a.kit.Check(builtinName(ref), ref.Config, a.toolSettings(d)); err != nil {
 			return &UsageError{Message: fmt.Sprintf("agent %s: %v", d.Name, err), Hint: "`dossier tools list` shows what there is"}
 		}
 	}
@@ -239,18 +240,26 @@ func mcpRef(name string) (server, toolName string, ok bool) {
 
 // make makes a built-in tool.
 func (a *agency) make(ref agent.ToolRef, d agent.Definition) (tool.Tool, error) {
-	s := toolkit.Settings{
-		ReportsDir: a.folder(d.ReportsDir), ContentLimit: a.cfg.Search.ContentLimit, MaxResults: a.cfg.Search.MaxResults, Commands: commandsOf(a.cfg),
-	}
-	name := ref.Name
-	if ref.Of != "" {
-		name = ref.Of
-	}
-	t, err := a.kit.Make(name, ref.Config, s)
+	t, err := a.kit.Make(builtinName(ref), ref.Config, a.toolSettings(d))
 	if err != nil || ref.Of == "" {
 		return t, err
 	}
 	return tool.Renamed(t, ref.Name), nil
+}
+
+// toolSettings are what a definition and the configuration say about tools.
+func (a *agency) toolSettings(d agent.Definition) toolkit.Settings {
+	return toolkit.Settings{
+		ReportsDir: a.folder(d.ReportsDir), ContentLimit: a.cfg.Search.ContentLimit, MaxResults: a.cfg.Search.MaxResults, Commands: commandsOf(a.cfg),
+	}
+}
+
+// builtinName is the name of the tool that a reference means.
+func builtinName(ref agent.ToolRef) string {
+	if ref.Of != "" {
+		return ref.Of
+	}
+	return ref.Name
 }
 
 // folder makes a relative folder one of the data directory.
@@ -280,38 +289,22 @@ func commandsOf(cfg *config.Config) toolkit.Commands {
 	return toolkit.Commands{Workspace: c.Workspace, Programs: c.Programs, Unsafe: c.Mode == "unsafe"}
 }
 
-// tools makes the tools that an agent lists.
-func (a *agency) tools(ctx context.Context, m agents.Member) (tools []tool.Tool, trouble []string, err error) {
-	d := m.Agent
-	servers, err := a.serversOf(m)
-	if err != nil {
-		return nil, nil, err
-	}
+// toolsOf makes the built-in tools that an agent lists. Others is asked for those
+// that are not built in, each in its place.
+func (a *agency) toolsOf(d agent.Definition, others func(ref agent.ToolRef) ([]tool.Tool, error)) (tools []tool.Tool, err error) {
 	ends := false
 	for _, ref := range d.Tools {
-		if name, ok := strings.CutPrefix(ref.Name, "a2a:"); ok {
-			t, why := a.remote.Tool(ctx, name)
-			if why != nil {
-				trouble = append(trouble, why.Error())
-			} else {
-				tools = append(tools, t)
-			}
-			continue
-		}
-		if server, name, ok := mcpRef(ref.Name); ok {
-			theirs, why := offered(ctx, servers, server, name)
-			if ctx.Err() != nil {
-				return nil, nil, context.Cause(ctx)
+		if strings.HasPrefix(ref.Name, "mcp:") || strings.HasPrefix(ref.Name, "a2a:") {
+			theirs, err := others(ref)
+			if err != nil {
+				return nil, err
 			}
 			tools = append(tools, theirs...)
-			if why != nil {
-				trouble = append(trouble, why.Error())
-			}
 			continue
 		}
 		t, err := a.make(ref, d)
 		if err != nil {
-			return nil, nil, fmt.Errorf("agent %s: %w", d.Name, err)
+			return nil, fmt.Errorf("agent %s: %w", d.Name, err)
 		}
 		ends = ends || t.Spec().Kind == tool.Final || d.Decider == agent.Dialog && t.Spec().Kind == tool.Answering
 		tools = append(tools, t)
@@ -323,12 +316,53 @@ func (a *agency) tools(ctx context.Context, m agents.Member) (tools []tool.Tool,
 		}
 		t, err := a.make(agent.ToolRef{Name: name}, d)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		tools = append(tools, t)
 	}
 	if d.Search.OnDemand {
 		tools = append(tools, a.shelf.Finder(policyOf(d.Search)))
+	}
+	return tools, nil
+}
+
+// builtinOf makes the tools of an agent that are part of the program.
+func (a *agency) builtinOf(m agents.Member) ([]tool.Tool, error) {
+	return a.toolsOf(m.Agent, func(agent.ToolRef) ([]tool.Tool, error) { return nil, nil })
+}
+
+// tools makes all tools that an agent lists, and asks servers and agents elsewhere
+// for theirs.
+func (a *agency) tools(ctx context.Context, m agents.Member) (tools []tool.Tool, trouble []string, err error) {
+	d := m.Agent
+	servers, err := a.serversOf(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	tools, err = a.toolsOf(d, func(ref agent.ToolRef) ([]tool.Tool, error) {
+		if name, ok := strings.CutPrefix(ref.Name, "a2a:"); ok {
+			t, why := a.remote.Tool(ctx, name)
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			if why != nil {
+				trouble = append(trouble, why.Error())
+				return nil, nil
+			}
+			return []tool.Tool{t}, nil
+		}
+		server, name, _ := mcpRef(ref.Name)
+		theirs, why := offered(ctx, servers, server, name)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if why != nil {
+			trouble = append(trouble, why.Error())
+		}
+		return theirs, nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	if d.Search.OnDemand || len(d.Search.Always) > 0 {
 		down, err := a.shelf.refresh(ctx, false)

@@ -55,11 +55,11 @@ func TestAgentsSurviveAPowerCut(t *testing.T) {
 					break
 				}
 				cuts++
-				if err := disk.Evict(t.Context()); err != nil {
+				if err := evictAll(t.Context(), disk); err != nil {
 					t.Fatal(err)
 				}
 				second := engine(t, disk, flags)
-				if err := second.Resume(t.Context(), rec.ID); err != nil {
+				if err := second.Resume(t.Context(), rec.ID, ResumeOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				answering(t, second, rec.ID)

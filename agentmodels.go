@@ -15,30 +15,54 @@ import (
 )
 
 // modelsOf returns the models of an agent: those of the configuration, or its
-// own where its definition says so.
-func (a *agency) modelsOf(ctx context.Context, m agents.Member) (*llm.Models, error) {
-	var own *config.Config
-	var err error
+// own where its definition says so. Where they can't be had their calls fail,
+// and not the run, which may need none of them.
+func (a *agency) modelsOf(ctx context.Context, m agents.Member) *llm.Models {
+	var v fleet.Version
+	who := m.Agent.Name
 	if m.Template != "" {
-		var v fleet.Version
-		if v, err = a.fleet.Version(ctx, m.Template, m.Version); err == nil {
-			_, own, err = a.cfg.TemplateDefinition(v.Template, []byte(v.Document))
+		var err error
+		if v, err = a.fleet.Version(ctx, m.Template, m.Version); err != nil {
+			return a.base // what it was made from is gone: it goes on with what there is
 		}
-	} else {
-		own, err = a.cfg.Agent(m.Agent.Name)
+		// The same name and number may be those of another template one day.
+		who = fmt.Sprintf("%s@%x", v.Template, sha256.Sum256([]byte(v.Document)))
 	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if models, ok := a.byAgent[who]; ok {
+		return models
+	}
+	models := a.base
+	if own, err := a.configOf(m, v); err == nil {
+		if models, err = a.modelsIn(own); err != nil {
+			return unconnected(own, err)
 		}
-		return a.base, nil // what it was made from is gone: it goes on with what there is
 	}
+	const most = 1024
+	if len(a.byAgent) >= most {
+		clear(a.byAgent)
+	}
+	a.byAgent[who] = models
+	return models
+}
+
+// configOf is the configuration under which an agent works.
+func (a *agency) configOf(m agents.Member, v fleet.Version) (*config.Config, error) {
+	if m.Template == "" {
+		return a.cfg.Agent(m.Agent.Name)
+	}
+	_, own, err := a.cfg.TemplateDefinition(v.Template, []byte(v.Document))
+	return own, err
+}
+
+// modelsIn are the models of a configuration; those that are the same are one.
+// a.mu is held.
+func (a *agency) modelsIn(own *config.Config) (*llm.Models, error) {
 	key, same := a.fingerprint(own)
 	if same {
 		return a.base, nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	if models, ok := a.models[key]; ok {
 		return models, nil
 	}
@@ -52,6 +76,23 @@ func (a *agency) modelsOf(ctx context.Context, m agents.Member) (*llm.Models, er
 	}
 	a.models[key] = models
 	return models, nil
+}
+
+// unconnected are models whose calls say why they can't be made.
+func unconnected(cfg *config.Config, why error) *llm.Models {
+	models := &llm.Models{Roles: make(map[llm.RoleName]llm.Setting)}
+	for _, role := range config.Roles() {
+		if m := cfg.Model(role); m.Configured() {
+			models.Roles[llm.RoleName(role)] = llm.Setting{Name: m.Model, Model: outOfReach{why}}
+		}
+	}
+	return models
+}
+
+type outOfReach struct{ why error }
+
+func (m outOfReach) Stream(context.Context, *llm.Request, func(llm.Chunk)) (*llm.Response, error) {
+	return nil, m.why
 }
 
 // fingerprint tells configurations of models apart, and whether one is that of

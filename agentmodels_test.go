@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"dossier/event"
 	"dossier/internal/config"
 	"dossier/internal/store/memory"
 	"dossier/internal/store/sqlite"
@@ -136,11 +137,7 @@ agents:
 		if err != nil {
 			t.Fatal(err)
 		}
-		models, err := e.agency.modelsOf(t.Context(), m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return models
+		return e.agency.modelsOf(t.Context(), m)
 	}
 	if of("same") != e.agency.base {
 		t.Error("an agent with the usual model has models of its own")
@@ -148,13 +145,30 @@ agents:
 	if of("warm") == e.agency.base || of("warm") != of("warm2") || of("away") == of("warm") {
 		t.Error("models are mixed up")
 	}
-	if models, err := e.agency.modelsOf(t.Context(), agents.Member{Template: "gone", Version: 1}); err != nil || models != e.agency.base {
-		t.Errorf("a template that is gone: %v", err)
+	if e.agency.modelsOf(t.Context(), agents.Member{Template: "gone", Version: 1}) != e.agency.base {
+		t.Error("a template that is gone has models of its own")
 	}
 	g := e.agency.connector.governors
 	one := g.For("127.0.0.1:1", "k")
 	if g.For("127.0.0.1:1", "k") != one || g.For("127.0.0.1:1", "other") == one || g.For("127.0.0.1:2", "k") == one {
 		t.Error("governors are mixed up")
+	}
+}
+
+// An agent whose model can't be connected works without it, as with one that does
+// not answer.
+func TestAgentWhoseModelCantBeConnected(t *testing.T) {
+	e := configured(t, memory.New(memory.Options{}), `models: {default: {base_url: "http://127.0.0.1:1/v1", model: m}}
+agents:
+  cut_off: {base_class: ToolCallingAgent, tools: [final_answer_tool], llm: {ca_file: /nowhere.pem}, execution: {logs_dir: ""}}
+`)
+	events := follow(t, e, byAgent("cut_off", "hello"))
+	m, _ := answerOf(events)
+	if last := events[len(events)-1]; last.Data != (event.RunStatus{Status: "done"}) || !m.Extractive || !strings.Contains(m.Text, "/nowhere.pem") {
+		t.Errorf("%+v %q", last.Data, m.Text)
+	}
+	if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
+		t.Error(err)
 	}
 }
 

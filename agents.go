@@ -177,7 +177,7 @@ func (e *Engine) StartInstance(ctx context.Context, key string) error {
 	if err != nil {
 		return fleetError(err)
 	}
-	ids, err := e.store.Orphans(ctx, time.Now())
+	ids, err := e.store.Orphans(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (e *Engine) SearchTools(ctx context.Context, query string, k int) (ToolList
 	}
 	list := ToolList{Trouble: trouble}
 	for _, f := range found {
-		if t, ok := a.shelf.Get(f.Name); ok {
+		if t := a.shelf.at(ctx, f.Name); t != nil {
 			entry := entryOf(t)
 			entry.Score, entry.Enough = f.Confidence, f.Confidence >= catalog.Enough
 			list.Tools = append(list.Tools, entry)
@@ -362,18 +362,18 @@ func (a *agency) used(spec *tool.Spec, failed string, took time.Duration) {
 
 // tool finds a tool by its name.
 func (a *agency) tool(ctx context.Context, name string) (tool.Tool, error) {
-	if t, ok := a.shelf.Get(name); ok {
+	if t := a.shelf.at(ctx, name); t != nil {
 		return t, nil
 	}
 	trouble, err := a.shelf.refresh(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := a.shelf.Get(name); ok {
+	if t := a.shelf.at(ctx, name); t != nil {
 		return t, nil
 	}
 	if slices.ContainsFunc(a.kit.Names(), func(known string) bool { return tool.PlainName(known) == tool.PlainName(name) }) {
-		_, err := a.make(agent.ToolRef{Name: name}, agent.Definition{})
+		err := a.kit.Check(name, nil, a.toolSettings(agent.Definition{}))
 		return nil, &UsageError{Message: fmt.Sprint(err)} // the operator has not set it up
 	}
 	hints := []string{"`dossier tools list` shows what there is"}

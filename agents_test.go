@@ -218,7 +218,7 @@ func TestInstanceQueuesUpgradesAndRestarts(t *testing.T) {
 	go func() { _ = e.Close(); close(closed) }()
 	close(g.open)
 	<-closed
-	if err := disk.Evict(t.Context()); err != nil {
+	if err := evictAll(t.Context(), disk); err != nil {
 		t.Fatal(err)
 	}
 	e = engine(t, disk, connected(srv))

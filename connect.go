@@ -104,7 +104,6 @@ func (c *connector) provider(cfg *config.Config, m config.Model) (llm.Model, llm
 	}
 	o, err := openai.New(openai.Config{
 		BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
-		Headers: map[string]string{"X-Dossier-Role": string(m.Role)},
 	})
 	return o, o, err
 }

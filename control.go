@@ -164,9 +164,20 @@ func (e *Engine) wake(ctx context.Context, id string) error {
 	return e.reenter(ctx, id)
 }
 
-// Resume goes on with a run that was paused, interrupted, cancelled or failed.
-// Steps that are recorded are not done again.
-func (e *Engine) Resume(ctx context.Context, id string) error {
+// ResumeOptions say how a run goes on.
+type ResumeOptions struct {
+	// From names the step that is done anew, with all that came of it; empty
+	// means those that failed.
+	From string `json:"from,omitempty"`
+	// Limits replace those of the run that they name; zero ones stay.
+	Limits run.Limits `json:"limits,omitzero"`
+}
+
+// Resume goes on with a run that was paused, interrupted, cancelled or failed,
+// or that ended with what there was because it was told to finish or a limit
+// was reached that is raised now. Steps that are recorded are not done again,
+// save those that failed or fell short, and what came of them.
+func (e *Engine) Resume(ctx context.Context, id string, o ResumeOptions) error {
 	rec, err := e.store.Run(ctx, id)
 	if err != nil {
 		return err
@@ -177,10 +188,67 @@ func (e *Engine) Resume(ctx context.Context, id string) error {
 			return fleetError(err)
 		}
 	}
-	if err := e.store.Reopen(ctx, id); err != nil {
+	if err := e.reopen(ctx, id, o); err != nil {
 		return err
 	}
 	return e.reenter(ctx, id)
+}
+
+// reopen makes a run that rests runnable again.
+func (e *Engine) reopen(ctx context.Context, id string, o ResumeOptions) error {
+	for {
+		h, err := e.store.History(ctx, id)
+		if err != nil {
+			return err
+		}
+		rest := h.Record.Status.Ended() || h.Record.Status == run.Paused
+		if !rest && o == (ResumeOptions{}) {
+			return nil
+		}
+		request, raised, err := raise(h.Record.Request, o.Limits)
+		if err != nil {
+			return err
+		}
+		r, err := run.Reopen(h, run.ReopenOptions{From: o.From, Raised: raised, Request: request})
+		if err != nil {
+			return resumeError(id, err)
+		}
+		switch err := e.store.Reopen(ctx, id, r); {
+		case err == nil:
+			e.hub.publish(r.Event.Event)
+			return nil
+		case !errors.Is(err, run.ErrChanged):
+			return err
+		}
+	}
+}
+
+// raise returns a request with other limits, and which of them are higher.
+func raise(request json.RawMessage, to run.Limits) (_ json.RawMessage, raised []string, _ error) {
+	if to == (run.Limits{}) {
+		return nil, nil, nil
+	}
+	var req mode.Request
+	if err := json.Unmarshal(request, &req); err != nil {
+		return nil, nil, fmt.Errorf("the stored request: %w", err)
+	}
+	var err error
+	if req.Limits, raised, err = req.Limits.Raise(to); err != nil {
+		return nil, nil, &UsageError{Message: err.Error(), Hint: "`dossier runs show` tells what is spent; limits count from the run's beginning"}
+	}
+	raw, err := json.Marshal(req)
+	return raw, raised, err
+}
+
+// resumeError says what to do where a run can't go on as it is.
+func resumeError(id string, err error) error {
+	if spent, ok := errors.AsType[*run.SpentError](err); ok {
+		return &UsageError{Message: err.Error(), Hint: "`dossier runs resume " + id + " --max-" + spent.What + " …` raises it", Err: err}
+	}
+	if _, ok := errors.AsType[*run.NoStepError](err); ok {
+		return &UsageError{Message: err.Error(), Err: err}
+	}
+	return fmt.Errorf("run %q: %w", id, err)
 }
 
 // ForkOptions says what a fork does differently.
@@ -200,7 +268,7 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 	}
 	entries, events, err := run.Fork(h, log, at)
 	if err != nil {
-		return run.Record{}, &UsageError{Message: err.Error()}
+		return run.Record{}, resumeError(id, err)
 	}
 	var req mode.Request
 	if err := json.Unmarshal(h.Record.Request, &req); err != nil {

@@ -102,7 +102,7 @@ func newEngine(p parts) *Engine {
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.exec = run.NewExecutor(run.ExecutorConfig{
-		Journal: p.store, Owner: p.owner, TTL: p.ttl, Program: e.program, Publish: e.hub.publish,
+		Journal: p.store, Owner: p.owner, TTL: p.ttl, Program: e.program, Publish: e.hub.publish, Log: p.log,
 	})
 	return e
 }
@@ -223,6 +223,7 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 		return run.Record{}, fmt.Errorf("settings of mode %s: %w", req.Mode, err)
 	}
 	req.Settings = settings
+	req.Circumstances = circumstances(ctx, m, &req.Request)
 	raw, err := json.Marshal(req.Request)
 	if err != nil {
 		return run.Record{}, fmt.Errorf("request: %w", err)
@@ -246,27 +247,53 @@ func title(question string) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// program is the code of a run that is executed here.
+// program is the code of a run that is executed here. What has changed since the
+// run was created is told first.
 func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
-	return e.code(rec, func(q quality) { e.delivered.Store(rec.ID, q) })
+	m, req, err := e.request(rec)
+	if err != nil {
+		return nil, run.Limits{}, err
+	}
+	fn := e.carryOut(m, req, func(q quality) { e.delivered.Store(rec.ID, q) })
+	return func(ctx context.Context, s *run.Scope) error {
+		if err := tellChanges(ctx, s, m, req); err != nil {
+			return err
+		}
+		return fn(ctx, s)
+	}, req.Limits, nil
 }
 
-// code is that of every run: the question, what the mode does with it, the
-// answer. How good this is, deliver is told.
+// code is that of a run, without what is told of its fate in the world. How good
+// its answer is, deliver is told.
 func (e *Engine) code(rec run.Record, deliver func(quality)) (run.Func, run.Limits, error) {
+	m, req, err := e.request(rec)
+	if err != nil {
+		return nil, run.Limits{}, err
+	}
+	return e.carryOut(m, req, deliver), req.Limits, nil
+}
+
+// request is what a run was asked to do, and the mode that does it.
+func (e *Engine) request(rec run.Record) (mode.Mode, *mode.Request, error) {
 	m, ok := e.modes[rec.Mode]
 	if !ok {
-		return nil, run.Limits{}, fmt.Errorf("this program has no mode %q", rec.Mode)
+		return nil, nil, fmt.Errorf("this program has no mode %q", rec.Mode)
 	}
-	var req mode.Request
-	if err := json.Unmarshal(rec.Request, &req); err != nil {
-		return nil, run.Limits{}, fmt.Errorf("the stored request: %w", err)
+	req := new(mode.Request)
+	if err := json.Unmarshal(rec.Request, req); err != nil {
+		return nil, nil, fmt.Errorf("the stored request: %w", err)
 	}
+	return m, req, nil
+}
+
+// carryOut is the code of every run: the question, what the mode does with it,
+// the answer.
+func (e *Engine) carryOut(m mode.Mode, req *mode.Request, deliver func(quality)) run.Func {
 	return func(ctx context.Context, s *run.Scope) error {
 		if err := s.Emit(event.Message{Role: "user", Text: req.Question}); err != nil {
 			return err
 		}
-		a, err := m.Run(ctx, s, req)
+		a, err := m.Run(ctx, s, *req)
 		if err != nil {
 			return err
 		}
@@ -279,7 +306,7 @@ func (e *Engine) code(rec run.Record, deliver func(quality)) (run.Func, run.Limi
 		return s.Emit(event.Message{
 			Role: "assistant", Text: a.Text, Reasoning: a.Reasoning, KeyPoints: a.KeyPoints, Model: a.Model, Extractive: a.Extractive,
 		})
-	}, req.Limits, nil
+	}
 }
 
 // work is how far an Engine is with a run.
@@ -384,7 +411,7 @@ func (e *Engine) ResumeOrphans(ctx context.Context) (int, error) {
 	if err := e.recoverOutcomes(ctx); err != nil {
 		return 0, err
 	}
-	ids, err := e.store.Orphans(ctx, time.Now())
+	ids, err := e.store.Orphans(ctx, "")
 	if err != nil {
 		return 0, err
 	}

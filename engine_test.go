@@ -171,7 +171,7 @@ func TestNoModelFailsHonestlyAndResumesLater(t *testing.T) {
 	}
 	srv := llmtest.Start(t, llmtest.Script{})
 	e = engine(t, s, connected(srv))
-	if err := e.Resume(t.Context(), id); err != nil {
+	if err := e.Resume(t.Context(), id, ResumeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var after []event.Event
@@ -366,7 +366,15 @@ func TestFollowAResumedRun(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Reopen(t.Context(), id); err != nil {
+	h, err := s.History(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := run.Reopen(h, run.ReopenOptions{})
+	if err == nil {
+		err = s.Reopen(t.Context(), id, again)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	srv := llmtest.Start(t, llmtest.Script{})

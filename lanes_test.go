@@ -138,7 +138,7 @@ func TestRunsLeaveTheQueueOfAnInstance(t *testing.T) {
 			t.Errorf("the deleted run: %v", err)
 		}
 	}
-	for c.Resume(c.ctx, paused) != nil && c.ctx.Err() == nil { // its worker is just leaving
+	for c.Resume(c.ctx, paused, ResumeOptions{}) != nil && c.ctx.Err() == nil { // its worker is just leaving
 	}
 	close(c.gate.open)
 	c.done(first, "first")
@@ -239,7 +239,7 @@ func TestStoppedInstanceGoesOn(t *testing.T) {
 	}
 	c.empty()
 	var state *fleet.StateError
-	if err := c.Resume(c.ctx, paused[1]); !errors.As(err, &state) {
+	if err := c.Resume(c.ctx, paused[1], ResumeOptions{}); !errors.As(err, &state) {
 		t.Fatalf("a stopped instance: %v", err)
 	}
 	if rec, err := c.Get(c.ctx, paused[1]); err != nil || rec.Status != run.Paused {
@@ -247,7 +247,7 @@ func TestStoppedInstanceGoesOn(t *testing.T) {
 	}
 	c.must(c.StartInstance(c.ctx, "w"))
 	for _, id := range paused {
-		c.must(c.Resume(c.ctx, id))
+		c.must(c.Resume(c.ctx, id, ResumeOptions{}))
 	}
 	for i, id := range ids {
 		c.done(id, []string{"first", "second", "third"}[i])
@@ -295,7 +295,7 @@ func TestOrphansOfInstances(t *testing.T) {
 	waitFor(t, c.Engine, left["stopped2"], run.Paused)
 	c.empty()
 	c.must(c.StartInstance(c.ctx, "stopped"))
-	c.must(c.Resume(c.ctx, left["stopped1"]))
+	c.must(c.Resume(c.ctx, left["stopped1"], ResumeOptions{}))
 	c.done(left["stopped1"], "stopped1")
 	if calls := len(c.gate.in); calls != 5 {
 		t.Errorf("the model was called %d times for 5 runs", calls)

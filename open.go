@@ -92,7 +92,7 @@ func openStore(ctx context.Context, cfg *config.Config, dir string, log *slog.Lo
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Evict(ctx); err != nil {
+	if err := evictAll(ctx, s); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	e, err := assemble(cfg, dir, s, log)
@@ -100,6 +100,15 @@ func openStore(ctx context.Context, cfg *config.Config, dir string, log *slog.Lo
 		return nil, errors.Join(err, s.Close())
 	}
 	return e, nil
+}
+
+// evictAll ends the leases of all workers.
+func evictAll(ctx context.Context, s store.Runs) error {
+	owners, err := s.Owners(ctx)
+	for _, owner := range owners {
+		err = errors.Join(err, s.Evict(ctx, owner))
+	}
+	return err
 }
 
 // historyIn returns what was said in a session before a run. For a fork that is
@@ -167,7 +176,7 @@ func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (
 			websearch.New("deep_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.BalancedIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			websearch.New("quality", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.QualityIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
 			ingest.New(local),
-			agents.New(agents.Parts{Resolve: staff.resolve, Tools: staff.tools, Models: staff.modelsOf, Finder: staff.shelf, Used: staff.used, Blobs: s, History: history}),
+			agents.New(agents.Parts{Resolve: staff.resolve, Builtin: staff.builtinOf, Tools: staff.tools, Models: staff.modelsOf, Finder: staff.shelf, Used: staff.used, Blobs: s, History: history}),
 			toolcall.New(staff.tool),
 		},
 	}), nil

@@ -110,11 +110,11 @@ func TestResearchSurvivesAPowerCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		calls := len(later.Calls())
-		if err := disk.Evict(t.Context()); err != nil {
+		if err := evictAll(t.Context(), disk); err != nil {
 			t.Fatal(err)
 		}
 		second := engine(t, disk, connected(later))
-		if err := second.Resume(t.Context(), rec.ID); err != nil {
+		if err := second.Resume(t.Context(), rec.ID, ResumeOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, err := range second.Events(t.Context(), rec.ID, 0) {

@@ -258,17 +258,43 @@ func (s *shelf) Select(ctx context.Context, task string, have *tool.Set, p agent
 	return names, nil
 }
 
-// Get implements agent.Finder.
-func (s *shelf) Get(name string) (tool.Tool, bool) {
-	ctx := context.Background()
+// Get implements agent.Finder. Servers are asked for a tool that is not known.
+func (s *shelf) Get(ctx context.Context, name string) (tool.Tool, error) {
+	if t := s.at(ctx, name); t != nil {
+		return t, nil
+	}
+	if _, err := s.refresh(ctx, false); err != nil {
+		return nil, err
+	}
+	return s.at(ctx, name), nil
+}
+
+// at returns a tool that is known, nil if there is none.
+func (s *shelf) at(ctx context.Context, name string) tool.Tool {
 	if s.fill(ctx) != nil {
-		return nil, false
+		return nil
 	}
 	found, err := s.Resolve(ctx, name)
 	if err != nil || len(found) == 0 {
-		return nil, false
+		return nil
 	}
-	return found[0], true
+	return found[0]
+}
+
+// Finder is the tool with which an agent looks for more tools: servers that were
+// not asked lately are asked first.
+func (s *shelf) Finder(p catalog.Policy) tool.Tool { return &finder{s.Catalog.Finder(p), s} }
+
+type finder struct {
+	tool.Tool
+	shelf *shelf
+}
+
+func (f *finder) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	if _, err := f.shelf.refresh(ctx, false); err != nil {
+		return tool.Result{}, err
+	}
+	return f.Tool.Call(ctx, c)
 }
 
 func policyOf(p agent.ToolSearch) catalog.Policy {

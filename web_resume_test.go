@@ -168,12 +168,12 @@ func cutAfter(t *testing.T, n int64, calm calmRun, req Request, srv, later *llmt
 		t.Fatal(err)
 	}
 	calls := len(later.Calls())
-	if err := disk.Evict(t.Context()); err != nil {
+	if err := evictAll(t.Context(), disk); err != nil {
 		t.Fatal(err)
 	}
 	second := engine(t, disk, onWeb(t, w, connected(later), forgetful))
 	defer second.Close()
-	if err := second.Resume(t.Context(), rec.ID); err != nil {
+	if err := second.Resume(t.Context(), rec.ID, ResumeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range second.Events(t.Context(), rec.ID, 0) {

@@ -196,24 +196,23 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 		if w.Agent.Used != nil {
 			began = time.Now()
 		}
-		work := ctx
-		if spec.Effect == run.Read { // it can be broken off and has changed nothing
-			until, cancel := s.UntilFinish(ctx)
-			defer cancel()
-			work = until
-		}
-		out, err := tool.Invoke(work, t, call, w.guard(spec))
+		until, cancel := s.UntilFinish(ctx)
+		defer cancel()
+		out, err := tool.Invoke(ctx, t, call, w.guard(spec, until))
 		if out.Failed || err != nil {
 			w.State = w.State.Copy() // the tool may have been left behind, with the one that it was given
 		}
-		if err != nil && work.Err() != nil && ctx.Err() == nil {
-			return tool.Failure(context.Cause(work)), nil
-		}
-		if w.Agent.Used != nil && err == nil {
-			failed := ""
-			if out.Failed {
-				failed = out.Text
+		failed := ""
+		if unknown, ok := errors.AsType[*tool.UnknownEffectError](err); ok {
+			code, hint := unknown.Fault()
+			failed = unknown.Error()
+			if err := s.Emit(event.RunError{Code: code, Message: failed, Hint: hint}); err != nil {
+				return out, err
 			}
+		} else if out.Failed {
+			failed = out.Text
+		}
+		if w.Agent.Used != nil && (err == nil || failed != "") {
 			w.Agent.Used(spec, failed, time.Since(began))
 		}
 		return out, err
@@ -224,12 +223,13 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 	return out, err
 }
 
-// guard bounds a call by where the tool comes from.
-func (w *Work) guard(spec *tool.Spec) tool.Guard {
+// guard bounds a call by where the tool comes from, and by the run's own end.
+func (w *Work) guard(spec *tool.Spec, until context.Context) tool.Guard {
+	g := tool.Guard{Until: until}
 	if strings.HasPrefix(spec.Origin, "mcp:") {
-		return tool.Guard{MostText: w.limits.MCPContext}
+		g.MostText = w.limits.MCPContext
 	}
-	return tool.Guard{}
+	return g
 }
 
 // branch has a tool work in a branch of the run.

@@ -26,6 +26,10 @@ type Agent struct {
 	// Models and the role whose model decides.
 	Models *llm.Models
 	Role   llm.RoleName
+	// WithoutModel says that there was no model when the run began: rules decide
+	// from its start to its end. Whether there is one now is only asked inside
+	// of steps.
+	WithoutModel bool
 	// Decider replaces the definition's; nil leaves it.
 	Decider Decider
 	// Phases replace those of the loop.
@@ -44,8 +48,8 @@ type Finder interface {
 	// Select returns the names of the tools for a task that the policy allows,
 	// beside those that the agent has.
 	Select(ctx context.Context, task string, have *tool.Set, policy ToolSearch) ([]string, error)
-	// Get returns a tool by its name.
-	Get(name string) (tool.Tool, bool)
+	// Get returns a tool by its name, nil if there is none.
+	Get(ctx context.Context, name string) (tool.Tool, error)
 }
 
 // Compose makes an answer out of what a run has found so far, without a model.

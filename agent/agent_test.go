@@ -15,6 +15,7 @@ import (
 	"dossier/internal/store/memory"
 	"dossier/lang"
 	"dossier/llm"
+	"dossier/llm/llmtest"
 	"dossier/run"
 	"dossier/tool"
 )
@@ -220,7 +221,7 @@ func TestDecidersReachTheAnswer(t *testing.T) {
 				t.Errorf("calls: %v", j.done.State.Calls)
 			}
 			last := test.model.asked[len(test.model.asked)-1]
-			if err := llm.Check(last.Messages, llm.Rules{}); err != nil {
+			if err := llmtest.CheckConversation(last.Messages); err != nil {
 				t.Errorf("the conversation: %v", err)
 			}
 			if !strings.Contains(fmt.Sprint(last.Messages), `"sum":5`) {
@@ -411,7 +412,7 @@ func TestLongConversationsFitTheWindow(t *testing.T) {
 		t.Fatalf("%s %+v", j.status, j.done)
 	}
 	for i, req := range m.asked {
-		if err := llm.Check(req.Messages, llm.Rules{}); err != nil {
+		if err := llmtest.CheckConversation(req.Messages); err != nil {
 			t.Errorf("call %d: %v", i+1, err)
 		}
 		if n := llm.CountRequest(req); n > window {

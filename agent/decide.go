@@ -200,6 +200,9 @@ func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *o
 
 func goneFrom(err error) *goneError {
 	g := &goneError{Why: err.Error()}
+	if errors.Is(err, llm.ErrNotConfigured) {
+		g.Why = llm.ErrNotConfigured.Error()
+	}
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		g.Unsupported = e.Unsupported
 	}

@@ -23,13 +23,13 @@ func (f *fleeting) Select(context.Context, string, *tool.Set, agent.ToolSearch) 
 	return []string{f.tools[0].Spec().Name}, nil
 }
 
-func (f *fleeting) Get(name string) (tool.Tool, bool) {
+func (f *fleeting) Get(_ context.Context, name string) (tool.Tool, error) {
 	for _, t := range f.tools {
 		if t.Spec().Name == name && !f.gone {
-			return t, true
+			return t, nil
 		}
 	}
-	return nil, false
+	return nil, nil
 }
 
 // A run knows the tools that it has found, also when the catalog has lost them

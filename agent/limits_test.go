@@ -11,6 +11,7 @@ import (
 	"dossier/agent"
 	"dossier/internal/store/memory"
 	"dossier/llm"
+	"dossier/llm/llmtest"
 	"dossier/run"
 	"dossier/tool"
 )
@@ -40,7 +41,7 @@ func TestLimitsHoldWithinAReply(t *testing.T) {
 		t.Fatalf("%s: %d searches, %d questions", j.status, j.done.State.Searches, j.done.State.Clarifications)
 	}
 	last := m.asked[len(m.asked)-1].Messages
-	if err := llm.Check(last, llm.Rules{}); err != nil {
+	if err := llmtest.CheckConversation(last); err != nil {
 		t.Error(err)
 	}
 	ids := map[string]bool{}
@@ -91,7 +92,7 @@ func TestConversationsStayProper(t *testing.T) {
 					t.Fatalf("%s %+v", j.status, j.done)
 				}
 				for _, req := range m.asked {
-					if err := llm.Check(req.Messages, llm.Rules{}); err != nil {
+					if err := llmtest.CheckConversation(req.Messages); err != nil {
 						t.Error(err)
 					}
 					if n := len(fmt.Sprint(req.Messages)); n > 1<<20 {

@@ -51,6 +51,10 @@ func (w *Work) chosen(in Input, r reply) Choice {
 	return c
 }
 
+// noResult stands for the result of a call that was not carried out: providers
+// refuse a call without one.
+const noResult = "No result: the call was not carried out."
+
 // recordCalls adds calls and their results to a conversation as messages of
 // tools. Each call has exactly one result.
 func recordCalls(messages []llm.Message, c Choice, actions []Action) []llm.Message {
@@ -64,7 +68,7 @@ func recordCalls(messages []llm.Message, c Choice, actions []Action) []llm.Messa
 	said.Role, said.ToolCalls = llm.RoleAssistant, c.Calls
 	messages = append(slices.Grow(messages, 1+len(c.Calls)), said)
 	for i, call := range c.Calls {
-		result := llm.Message{Role: llm.RoleTool, ToolCallID: call.ID, Name: call.Name, Content: llm.NoResult}
+		result := llm.Message{Role: llm.RoleTool, ToolCallID: call.ID, Name: call.Name, Content: noResult}
 		if i < len(actions) {
 			result.Content = actions[i].Outcome.Text
 		}

@@ -103,7 +103,7 @@ func newWork(a *Agent, s *run.Scope, t Task) *Work {
 	if w.decider == nil {
 		w.decider = deciderFor(a.Definition.Decider)
 	}
-	if !w.client.Configured() {
+	if a.WithoutModel {
 		w.byRules(llm.ErrNotConfigured)
 	}
 	return w
@@ -153,9 +153,24 @@ func (w *Work) bringFound(ctx context.Context) error {
 // bring puts tools of the catalog beside those of the definition. What they are
 // is recorded: the catalog may have others when the run is taken up again.
 func (w *Work) bring(ctx context.Context, step string, names func(context.Context) ([]string, error)) error {
-	cards, err := run.Step(ctx, w.Scope, step, func(ctx context.Context, _ *run.Scope) ([]tool.Card, error) {
-		chosen, err := names(ctx)
-		return tool.Cards(w.fetch(chosen)), err
+	var have []tool.Tool // as long as the run is not taken up again
+	cards, err := run.Step(ctx, w.Scope, step, func(ctx context.Context, s *run.Scope) ([]tool.Card, error) {
+		until, cancel := s.UntilFinish(ctx)
+		defer cancel()
+		chosen, err := names(until)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range chosen {
+			t, err := w.Agent.Finder.Get(until, name)
+			if err != nil {
+				return nil, err
+			}
+			if t != nil {
+				have = append(have, t)
+			}
+		}
+		return tool.Cards(have), nil
 	})
 	if _, failed := run.FaultOf(err); failed && !run.Stopped(err) {
 		return nil // the listed tools are there all the same
@@ -163,11 +178,13 @@ func (w *Work) bring(ctx context.Context, step string, names func(context.Contex
 	if err != nil {
 		return err
 	}
-	var called []string
-	for _, c := range cards {
-		called = append(called, c.Name)
-	}
-	tools, err := tool.Dealt(cards, w.fetch(called))
+	tools, err := tool.Dealt(cards, have, func(ctx context.Context, c tool.Card) (tool.Tool, error) {
+		t, err := w.Agent.Finder.Get(ctx, c.Name)
+		if err != nil || t == nil {
+			return nil, err
+		}
+		return c.Among([]tool.Tool{t}), nil
+	})
 	if err != nil {
 		return err
 	}
@@ -178,17 +195,6 @@ func (w *Work) bring(ctx context.Context, step string, names func(context.Contex
 		}
 	}
 	return nil
-}
-
-// fetch gets tools out of the catalog; those that it has not are left out.
-func (w *Work) fetch(names []string) []tool.Tool {
-	var tools []tool.Tool
-	for _, name := range names {
-		if t, ok := w.Agent.Finder.Get(name); ok {
-			tools = append(tools, t)
-		}
-	}
-	return tools
 }
 
 // turn is one iteration.

@@ -14,6 +14,7 @@ func decodeAs[T Data](raw []byte) (Data, error) {
 // not exist for readers, and a test holds it against the constants.
 var decoders = map[Kind]func([]byte) (Data, error){
 	KindRunStatus:          decodeAs[RunStatus],
+	KindRunReopened:        decodeAs[RunReopened],
 	KindRunError:           decodeAs[RunError],
 	KindClarifyAsked:       decodeAs[ClarifyAsked],
 	KindClarifyAnswered:    decodeAs[ClarifyAnswered],
@@ -21,6 +22,7 @@ var decoders = map[Kind]func([]byte) (Data, error){
 	KindUsage:              decodeAs[Usage],
 	KindHeartbeat:          decodeAs[Heartbeat],
 	KindProgress:           decodeAs[Progress],
+	KindCircumstances:      decodeAs[Circumstances],
 	KindPlanUpdated:        decodeAs[PlanUpdated],
 	KindAgentStarted:       decodeAs[AgentStarted],
 	KindAgentFinished:      decodeAs[AgentFinished],
@@ -52,6 +54,9 @@ func (RunStatus) Kind() Kind { return KindRunStatus }
 func (RunStatus) sealed()    {}
 
 // Kind implements Data.
+func (RunReopened) Kind() Kind { return KindRunReopened }
+func (RunReopened) sealed()    {}
+
 func (RunError) Kind() Kind { return KindRunError }
 func (RunError) sealed()    {}
 
@@ -78,6 +83,10 @@ func (Heartbeat) sealed()    {}
 // Kind implements Data.
 func (Progress) Kind() Kind { return KindProgress }
 func (Progress) sealed()    {}
+
+// Kind implements Data.
+func (Circumstances) Kind() Kind { return KindCircumstances }
+func (Circumstances) sealed()    {}
 
 // Kind implements Data.
 func (PlanUpdated) Kind() Kind { return KindPlanUpdated }

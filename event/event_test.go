@@ -25,6 +25,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // every holds one filled value of each kind.
 var every = []event.Data{
 	event.RunStatus{Status: "running", Reason: "resumed"},
+	event.RunReopened{Steps: []string{"search"}, Void: [][2]int64{{7, 9}}, Raised: []string{"tokens"}},
 	event.RunError{Code: "unreachable", Message: "no route", Hint: "check the address", Step: "answer", Fatal: true},
 	event.ClarifyAsked{ID: "?1", Questions: []string{"Which year?"}, Options: []string{"2025", "2026"}, Reason: "ambiguous"},
 	event.ClarifyAnswered{ID: "?1", Answer: "2026"},
@@ -32,6 +33,7 @@ var every = []event.Data{
 	event.Usage{Role: "chat", Model: "m", Input: 12, Output: 5, Cost: 0.001},
 	event.Heartbeat{},
 	event.Progress{What: "reading", Done: 3, Total: 12, Note: "docs/events.md"},
+	event.Circumstances{Changes: []event.Change{{What: "model", Of: "writer", Was: "m"}}},
 	event.PlanUpdated{Title: "план", Steps: []event.PlanStep{{Title: "первый", State: "done", Queries: []string{"q"}}}},
 	event.AgentStarted{Name: "agent-1", Role: "historian", Task: "find"},
 	event.AgentFinished{Name: "agent-1", Outcome: "done", Summary: "found"},

@@ -17,6 +17,15 @@ type (
 		Status string `json:"status"`
 		Reason string `json:"reason,omitempty"`
 	}
+	// RunReopened says that a run which had ended, or rested, is taken up again:
+	// the steps are done anew, and the earlier events in the ranges of sequences
+	// (first and last) are void. What is not in them still holds.
+	RunReopened struct {
+		Steps []string   `json:"steps,omitempty"`
+		Void  [][2]int64 `json:"void,omitempty"`
+		// Raised are the limits that are higher from here on.
+		Raised []string `json:"raised,omitempty"`
+	}
 	// RunError is what ended or disturbed the run, with what to do about it.
 	RunError struct {
 		Code    string `json:"code"`
@@ -64,6 +73,20 @@ type (
 		Done  int64  `json:"done"`
 		Total int64  `json:"total,omitempty"`
 		Note  string `json:"note,omitempty"`
+	}
+	// Change is something that a run may depend on and that is no longer as it
+	// was when the run was created: what it is (model, engines, rerankers), of
+	// which role or agent, and its names then and now, empty for none.
+	Change struct {
+		What string `json:"what"`
+		Of   string `json:"of,omitempty"`
+		Was  string `json:"was,omitempty"`
+		Now  string `json:"now,omitempty"`
+	}
+	// Circumstances says what is different from when the run was created.
+	// The run keeps to what it began with, and goes on with what there is now.
+	Circumstances struct {
+		Changes []Change `json:"changes"`
 	}
 )
 
@@ -263,6 +286,7 @@ type (
 // The names of the kinds.
 const (
 	KindRunStatus          Kind = "run.status"
+	KindRunReopened        Kind = "run.reopened"
 	KindRunError           Kind = "run.error"
 	KindClarifyAsked       Kind = "clarify.asked"
 	KindClarifyAnswered    Kind = "clarify.answered"
@@ -270,6 +294,7 @@ const (
 	KindUsage              Kind = "usage"
 	KindHeartbeat          Kind = "heartbeat"
 	KindProgress           Kind = "progress"
+	KindCircumstances      Kind = "run.circumstances"
 	KindPlanUpdated        Kind = "plan.updated"
 	KindAgentStarted       Kind = "agent.started"
 	KindAgentFinished      Kind = "agent.finished"

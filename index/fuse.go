@@ -33,21 +33,3 @@ func Fuse(k float64, rankings ...Ranking) []Hit {
 	slices.SortFunc(out, byScore)
 	return out
 }
-
-// Group turns a ranking of passages into one of documents: each counts as its
-// best passage. The function parent names the document of a passage.
-func Group(passages []Hit, parent func(id string) string) []Hit {
-	best := map[string]int{}
-	var out []Hit
-	for _, h := range passages {
-		id := parent(h.ID)
-		if at, ok := best[id]; ok {
-			out[at].Score = max(out[at].Score, h.Score)
-			continue
-		}
-		best[id] = len(out)
-		out = append(out, Hit{id, h.Score})
-	}
-	slices.SortFunc(out, byScore)
-	return out
-}

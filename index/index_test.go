@@ -237,7 +237,7 @@ func TestRerankPrefersWordsTogether(t *testing.T) {
 	}
 }
 
-func TestFuseAndGroup(t *testing.T) {
+func TestFuse(t *testing.T) {
 	a := []Hit{{"x", 9}, {"y", 8}, {"z", 7}}
 	b := []Hit{{"y", 0.9}, {"w", 0.8}}
 	if got := idsOf(Fuse(60, Ranking{Hits: a}, Ranking{Hits: b})); got != "y x w z" {
@@ -245,10 +245,6 @@ func TestFuseAndGroup(t *testing.T) {
 	}
 	if got := idsOf(Fuse(60, Ranking{Hits: a, Weight: 5}, Ranking{Hits: b, Weight: 0.1})); got != "y x z w" && got != "x y z w" {
 		t.Errorf("weighted: %q", got)
-	}
-	parent := func(id string) string { return id[:1] }
-	if got := Group([]Hit{{"a1", 1}, {"b1", 3}, {"a2", 5}}, parent); !slices.Equal(got, []Hit{{"a", 5}, {"b", 3}}) {
-		t.Errorf("grouped: %v", got)
 	}
 }
 

@@ -3,8 +3,6 @@ package index
 import (
 	"cmp"
 	"slices"
-
-	"dossier/lang"
 )
 
 // Parameters of BM25 and of the fields, the same for all languages.
@@ -83,18 +81,6 @@ func (x *Index) Len() int {
 		n += s.Len()
 	}
 	return n
-}
-
-// Languages returns the languages in which the Latin words of documents were
-// stemmed.
-func (x *Index) Languages() []lang.Code {
-	var out []lang.Code
-	for t := range tongues {
-		if x.tongues>>t&1 != 0 {
-			out = append(out, tongues[t].code)
-		}
-	}
-	return out
 }
 
 // Search returns the best documents for a query, the best first; documents of

@@ -59,12 +59,11 @@ const leastTokens = 40
 // the room if not all fit; passages that say the same as another are left
 // out. Passages of one document stand together under one number, and chunks
 // that follow each other become one excerpt.
-func Compose(facets []Facet, budget int) Context { return ComposeNumbered(facets, budget, nil) }
-
-// ComposeNumbered is Compose for who has numbered sources already: number
-// returns the number of a document that is one of them, or else the one that it
-// gets when after others that are new have got theirs. Nil counts from 1.
-func ComposeNumbered(facets []Facet, budget int, number func(path string, after int) (n int, known bool)) Context {
+//
+// number is for who has numbered sources already: it returns the number of a
+// document that is one of them, or else the one that it gets when after others
+// that are new have got theirs. Nil counts from 1.
+func Compose(facets []Facet, budget int, number func(path string, after int) (n int, known bool)) Context {
 	if number == nil {
 		number = func(_ string, after int) (int, bool) { return after + 1, false }
 	}

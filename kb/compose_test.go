@@ -34,7 +34,7 @@ func TestComposeGroupsAndNumbers(t *testing.T) {
 	far := hit(7, 9, "Far away in the same text.")
 	other := hit(3, 0, "Another document speaks.")
 	other.Page, other.Headings = 4, []string{"Part", "Chapter"}
-	got := kb.Compose([]kb.Facet{{Question: "q", Hits: []kb.Hit{b, other, a, far, b}}}, 1000)
+	got := kb.Compose([]kb.Facet{{Question: "q", Hits: []kb.Hit{b, other, a, far, b}}}, 1000, nil)
 	const want = `[1] Doc 7
 Alpha goes first.
 Then beta follows it.
@@ -69,7 +69,7 @@ func TestComposeIsFair(t *testing.T) {
 		{"cheese", []kb.Hit{hit(5, 0, long("cheese"))}},
 		{"nothing", nil},
 	}
-	got := kb.Compose(facets, 260)
+	got := kb.Compose(facets, 260, nil)
 	if got.Tokens > 260 || got.Coverage != 0.75 || !slices.Equal(got.Uncovered, []int{3}) {
 		t.Errorf("%d tokens, coverage %v, uncovered %v", got.Tokens, got.Coverage, got.Uncovered)
 	}
@@ -86,10 +86,10 @@ func TestComposeIsFair(t *testing.T) {
 			}
 		}
 	}
-	if got := kb.Compose(facets, 10); got.Text != "" || got.Coverage != 0 || len(got.Uncovered) != 4 {
+	if got := kb.Compose(facets, 10, nil); got.Text != "" || got.Coverage != 0 || len(got.Uncovered) != 4 {
 		t.Errorf("without room: %+v", got)
 	}
-	if got := kb.Compose(nil, 100); got.Text != "" || got.Coverage != 0 {
+	if got := kb.Compose(nil, 100, nil); got.Text != "" || got.Coverage != 0 {
 		t.Errorf("without facets: %+v", got)
 	}
 }
@@ -99,7 +99,7 @@ func TestComposeLeavesCopiesOut(t *testing.T) {
 	got := kb.Compose([]kb.Facet{
 		{"a", []kb.Hit{hit(1, 0, text), hit(2, 0, strings.ToUpper(text)), hit(3, 0, "Something else altogether is said here.")}},
 		{"b", []kb.Hit{hit(2, 0, strings.ToUpper(text))}},
-	}, 1000)
+	}, 1000, nil)
 	if ids := chunkIDs(got); !slices.Equal(ids, []string{"1.0", "3.0"}) || got.Coverage != 1 {
 		t.Errorf("got %v, coverage %v", ids, got.Coverage)
 	}
@@ -126,7 +126,7 @@ func TestComposeHolds(t *testing.T) {
 			facets = append(facets, f)
 		}
 		budget := rapid.IntRange(0, 400).Draw(t, "budget")
-		got := kb.Compose(facets, budget)
+		got := kb.Compose(facets, budget, nil)
 		if got.Tokens > budget || got.Tokens != llm.EstimateTokens(got.Text) {
 			t.Fatalf("%d tokens of %d", got.Tokens, budget)
 		}
@@ -202,7 +202,7 @@ func TestComposeNumbered(t *testing.T) {
 		return 5 + after + 1, false
 	}
 	hits := []kb.Hit{hit(7, 0, "Alpha goes first."), hit(3, 0, "Another document speaks."), hit(9, 0, "A third one has something to say.")}
-	got := kb.ComposeNumbered([]kb.Facet{{Question: "q", Hits: hits}}, 1000, number)
+	got := kb.Compose([]kb.Facet{{Question: "q", Hits: hits}}, 1000, number)
 	var numbers []int
 	for _, c := range got.Citations {
 		numbers = append(numbers, c.Number)

@@ -3,7 +3,6 @@ package lang
 import (
 	"embed"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -78,11 +77,6 @@ func Text(code Code, key string, args ...any) string {
 		}
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
-}
-
-// Keys returns the keys of all messages in order.
-func Keys() []string {
-	return slices.Sorted(maps.Keys(catalogues()[English]))
 }
 
 // A message has one text, or one per plural form.

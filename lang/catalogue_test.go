@@ -22,7 +22,7 @@ func TestCataloguesAgree(t *testing.T) {
 	english := catalogues()[English]
 	for _, c := range Locales {
 		messages := catalogues()[c]
-		if got, want := slices.Sorted(maps.Keys(messages)), Keys(); !slices.Equal(got, want) {
+		if got, want := slices.Sorted(maps.Keys(messages)), slices.Sorted(maps.Keys(english)); !slices.Equal(got, want) {
 			t.Errorf("%s: keys %v, want %v", c, got, want)
 		}
 		for key, m := range messages {

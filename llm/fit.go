@@ -24,9 +24,6 @@ type Fitted struct {
 	Summarized bool
 }
 
-// Changed says whether anything was left out.
-func (f Fitted) Changed() bool { return f.Dropped > 0 || f.Cut > 0 }
-
 func reserve(req *Request, window int, opts FitOptions) int {
 	n := opts.Reserve
 	if n == 0 {

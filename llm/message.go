@@ -96,27 +96,6 @@ func AppendTool(buf []byte, t *Tool) []byte {
 	return append(buf, "}}"...)
 }
 
-// AppendUsage appends u as the usage object of the OpenAI format.
-func AppendUsage(buf []byte, u *Usage) []byte {
-	buf = append(buf, `{"prompt_tokens":`...)
-	buf = strconv.AppendInt(buf, int64(u.Input), 10)
-	buf = append(buf, `,"completion_tokens":`...)
-	buf = strconv.AppendInt(buf, int64(u.Output), 10)
-	buf = append(buf, `,"total_tokens":`...)
-	buf = strconv.AppendInt(buf, int64(u.Input+u.Output), 10)
-	if u.CachedInput > 0 {
-		buf = append(buf, `,"prompt_tokens_details":{"cached_tokens":`...)
-		buf = strconv.AppendInt(buf, int64(u.CachedInput), 10)
-		buf = append(buf, '}')
-	}
-	if u.Reasoning > 0 {
-		buf = append(buf, `,"completion_tokens_details":{"reasoning_tokens":`...)
-		buf = strconv.AppendInt(buf, int64(u.Reasoning), 10)
-		buf = append(buf, '}')
-	}
-	return append(buf, '}')
-}
-
 // MarshalJSON writes the OpenAI format. Reasoning and Opaque, which a stored
 // conversation must keep, are the extra members reasoning_content and opaque.
 func (m Message) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil) }

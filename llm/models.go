@@ -15,15 +15,11 @@ const (
 	ForDefault    RoleName = "default"
 	ForChat       RoleName = "chat"
 	ForSummarizer RoleName = "summarizer"
-	ForPlanner    RoleName = "planner"
 	ForResearcher RoleName = "researcher"
 	ForWriter     RoleName = "writer"
 	ForVerifier   RoleName = "verifier"
 	ForEmbeddings RoleName = "embeddings"
 )
-
-// RoleNames are all roles.
-var RoleNames = []RoleName{ForDefault, ForChat, ForSummarizer, ForPlanner, ForResearcher, ForWriter, ForVerifier, ForEmbeddings}
 
 // Setting is a model for a role, and how it is called.
 type Setting struct {

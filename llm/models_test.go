@@ -63,7 +63,7 @@ func TestModelsResolve(t *testing.T) {
 	if got.Model != "other" || got.MaxTokens != 0 || got.Temperature != nil || got.Extra != nil {
 		t.Errorf("a role with a model of its own takes nothing from the default: %+v", got)
 	}
-	models.For(llm.ForPlanner).Stream(t.Context(), &llm.Request{Model: "m", MaxTokens: 5, Temperature: &warm}, nil)
+	models.For(llm.ForResearcher).Stream(t.Context(), &llm.Request{Model: "m", MaxTokens: 5, Temperature: &warm}, nil)
 	if got.Model != "m" || got.MaxTokens != 5 || *got.Temperature != warm {
 		t.Errorf("the request's own settings win: %+v", got)
 	}

@@ -30,6 +30,9 @@ type Schema struct {
 	// Strict is what is sent: everything is required, optional fields may be
 	// null, and nothing else is allowed.
 	Strict json.RawMessage
+	// Checked is what replies are held to, where that is not what is sent:
+	// ParseSchema of it, Showing Strict, reads as this schema does.
+	Checked json.RawMessage
 
 	root      *jsonschema.Schema
 	validator *validation.Schema
@@ -70,7 +73,10 @@ func buildSchema(t reflect.Type) (*Schema, error) {
 	}
 	s := &Schema{Name: schemaName(t), root: root}
 	allowNull(root)
-	if s.validator, err = compileSchema(root); err != nil {
+	if s.Checked, err = json.Marshal(root); err == nil {
+		s.validator, err = compileSchema(s.Checked)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", t, err)
 	}
 	s.plain = plainObjectOf(root)
@@ -89,12 +95,9 @@ func ParseSchema(name string, raw json.RawMessage) (*Schema, error) {
 	if err := json.Unmarshal(raw, root); err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
-	doc, err := validation.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", name, err)
-	}
 	s := &Schema{Name: name, Strict: raw, root: root}
-	if s.validator, err = compileDocument(doc); err != nil {
+	var err error
+	if s.validator, err = compileSchema(raw); err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
 	s.plain = plainObjectOf(root)
@@ -306,19 +309,11 @@ func applyFieldTags(f reflect.StructField, p *jsonschema.Schema) error {
 	return nil
 }
 
-func compileSchema(s *jsonschema.Schema) (*validation.Schema, error) {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
+func compileSchema(text json.RawMessage) (*validation.Schema, error) {
 	doc, err := validation.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
-	return compileDocument(doc)
-}
-
-func compileDocument(doc any) (*validation.Schema, error) {
 	c := validation.NewCompiler()
 	c.UseLoader(closed{})
 	if err := c.AddResource("mem:schema", doc); err != nil {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dossier/llm"
+	"dossier/llm/llmtest"
 )
 
 // The bounds are generous around what vocabularies of 100,000 to 200,000
@@ -65,13 +66,38 @@ func TestCutMiddle(t *testing.T) {
 	}
 }
 
+// conversation draws what a provider would take.
+func conversation(t *rapid.T) []llm.Message {
+	say := func(role llm.Role) llm.Message {
+		text := rapid.SampledFrom([]string{"one", "two", "три"}).Draw(t, "text")
+		return llm.Message{Role: role, Content: strings.Repeat(text+" ", rapid.SampledFrom([]int{1, 1, 10, 3000}).Draw(t, "length"))}
+	}
+	var out []llm.Message
+	if rapid.Bool().Draw(t, "system") {
+		out = append(out, say(llm.RoleSystem))
+	}
+	for turn := range rapid.IntRange(0, 12).Draw(t, "turns") {
+		if rapid.Bool().Draw(t, "user") {
+			out = append(out, say(llm.RoleUser))
+			continue
+		}
+		said := say(llm.RoleAssistant)
+		var results []llm.Message
+		for call := range rapid.IntRange(0, 3).Draw(t, "calls") {
+			id := fmt.Sprint(turn, "-", call)
+			said.ToolCalls = append(said.ToolCalls, llm.ToolCall{ID: id, Name: "f"})
+			result := say(llm.RoleTool)
+			result.ToolCallID = id
+			results = append(results, result)
+		}
+		out = append(append(out, said), results...)
+	}
+	return out
+}
+
 func TestFitAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		messages := genMessages(t)
-		for i := range messages {
-			messages[i].Content = strings.Repeat(messages[i].Content+" ", rapid.SampledFrom([]int{1, 1, 10, 3000}).Draw(t, "length"))
-		}
-		req := &llm.Request{Messages: llm.Normalize(messages, llm.Rules{})}
+		req := &llm.Request{Messages: conversation(t)}
 		window := rapid.IntRange(1500, 20000).Draw(t, "window")
 		out, done, err := llm.Fit(t.Context(), req, window, llm.FitOptions{Reserve: 500})
 		if err != nil {
@@ -80,10 +106,10 @@ func TestFitAnything(t *testing.T) {
 		if n := llm.CountRequest(out); n > window-500 || n != done.Tokens {
 			t.Fatalf("%d tokens in a window of %d, %+v", n, window, done)
 		}
-		if llm.CountRequest(req) <= window-500 && (out != req || done.Changed()) {
+		if llm.CountRequest(req) <= window-500 && (out != req || done != (llm.Fitted{Tokens: done.Tokens})) {
 			t.Fatal("changed although it fits")
 		}
-		if err := llm.Check(out.Messages, llm.Rules{}); err != nil {
+		if err := llmtest.CheckConversation(out.Messages); err != nil {
 			t.Fatal(err)
 		}
 		roles := func(messages []llm.Message) (users int, last string) {
@@ -116,7 +142,7 @@ func TestFitLongLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := llm.Check(out.Messages, llm.Rules{}); err != nil {
+	if err := llmtest.CheckConversation(out.Messages); err != nil {
 		t.Error(err)
 	}
 	if out.Messages[1].Content != "question" || out.Messages[len(out.Messages)-1].ToolCallID != "99" || done.Dropped == 0 {

@@ -39,6 +39,9 @@ type Request struct {
 	Limits  run.Limits `json:"limits,omitzero"`
 	// Settings are the mode's own, as they were when the run was created.
 	Settings json.RawMessage `json:"settings,omitempty"`
+	// Circumstances of the run's creation. Runs of programs that did not record
+	// them have none: for these, what there is now counts.
+	Circumstances *Circumstances `json:"circumstances,omitempty"`
 }
 
 // Answer is what a run delivers.

@@ -22,7 +22,7 @@ type plan struct {
 var files = fstest.MapFS{"plan.md": {Data: []byte(`{{define "system"}}Plan.{{end}}{{define "user"}}{{.}}{{end}}`)}}
 
 func task(fallback func(string) (plan, error)) *prompt.Task[string, plan] {
-	return &prompt.Task[string, plan]{Name: "plan", Role: llm.ForPlanner, Template: prompt.Parse(files, "plan.md"), Fallback: fallback}
+	return &prompt.Task[string, plan]{Name: "plan", Role: llm.ForSummarizer, Template: prompt.Parse(files, "plan.md"), Fallback: fallback}
 }
 
 func split(question string) (plan, error) { return plan{strings.Fields(question)}, nil }

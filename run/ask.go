@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"dossier/event"
 )
@@ -32,49 +33,68 @@ func (s *Scope) Ask(ctx context.Context, q Question) (Answer, error) {
 	key := s.path + "?" + strconv.Itoa(s.asks)
 	e := s.exec
 	if entry, ok := e.lookup(EntryAnswer, key); ok {
-		var a Answer
+		var a reply
 		err := json.Unmarshal(entry.Value, &a)
 		if err == nil {
 			// The places count as emitted again, for a replay.
-			err = s.replayAsk(key, q, a)
+			err = s.replayAsk(key, q, a.Answer)
 		}
-		return a, err
+		if err == nil && a.Fault != nil {
+			err = &StepError{Key: key, Fault: *a.Fault}
+		}
+		return a.Answer, err
 	}
 	if e.replay != nil {
 		return Answer{}, e.live("question " + key)
 	}
-	if _, asked := e.lookup(EntryAsk, key); !asked {
+	if !e.has(EntryAsk, key) {
 		raw, err := json.Marshal(q)
 		if err != nil {
 			return Answer{}, err
 		}
-		if err := e.recordWith(s.asked(key, q), Entry{Key: key, Kind: EntryAsk, Value: raw}); err != nil {
+		entry := s.entry(EntryAsk, key)
+		entry.Value = raw
+		if err := e.recordWith([]emission{s.asked(key, q)}, entry); err != nil {
 			return Answer{}, err
 		}
 	}
 	a, err := e.awaitAnswer(ctx, key)
-	if err != nil {
+	entry, made := s.entry(EntryAnswer, key), reply{Answer: a}
+	switch stop := e.stopped(); {
+	case err == nil:
+	case stop != nil || Stopped(err):
 		return Answer{}, err
+	default: // nobody waits for the answer any more
+		f := faultFrom(&interruptedError{err})
+		made = reply{Answer{Skipped: true}, &f}
+		err = &StepError{Key: key, Fault: f, Err: err}
 	}
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return Answer{}, err
+	if made.Skipped {
+		entry.Short = shortFinish
 	}
-	return a, e.recordWith(s.answered(key, a), Entry{Key: key, Kind: EntryAnswer, Value: raw})
+	var merr error
+	if entry.Value, merr = json.Marshal(made); merr != nil {
+		return Answer{}, merr
+	}
+	if rerr := e.recordWith([]emission{s.answered(key, made.Answer)}, entry); rerr != nil {
+		return Answer{}, rerr
+	}
+	return made.Answer, err
 }
 
-// emission is an event with its place, before it is in the log.
-type emission struct {
-	place, agent string
-	data         event.Data
+// reply is an Answer as it is recorded: with the fault of a question whose
+// context ended before there was one.
+type reply struct {
+	Answer
+	Fault *Fault `json:"fault,omitempty"`
 }
 
 func (s *Scope) asked(key string, q Question) emission {
-	return emission{key + "#asked", s.agent, event.ClarifyAsked{ID: key, Questions: q.Questions, Options: q.Options, Reason: q.Reason}}
+	return emission{key + "#asked", s.agent, event.ClarifyAsked{ID: key, Questions: q.Questions, Options: q.Options, Reason: q.Reason}, time.Now()}
 }
 
 func (s *Scope) answered(key string, a Answer) emission {
-	return emission{key + "#answered", s.agent, event.ClarifyAnswered{ID: key, Answer: a.Text, Skipped: a.Skipped}}
+	return emission{key + "#answered", s.agent, event.ClarifyAnswered{ID: key, Answer: a.Text, Skipped: a.Skipped}, time.Now()}
 }
 
 func (s *Scope) replayAsk(key string, q Question, a Answer) error {
@@ -82,7 +102,7 @@ func (s *Scope) replayAsk(key string, q Question, a Answer) error {
 		return nil
 	}
 	for _, ev := range []emission{s.asked(key, q), s.answered(key, a)} {
-		if err := s.exec.replay.emitted(ev.place, ev.agent, ev.data); err != nil {
+		if err := s.exec.replay.emitted(ev); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,43 @@ type Limits struct {
 	Pages    int           `json:"pages,omitempty"`
 }
 
+// Raise returns the limits with those that to names, and the names, as
+// BudgetError has them, of those that are higher for it. The limits of searches
+// and pages, by which a run's code plans, can only be raised.
+func (l Limits) Raise(to Limits) (_ Limits, raised []string, err error) {
+	for _, planned := range []struct {
+		what   string
+		is, to int
+	}{{Searches, l.Searches, to.Searches}, {Pages, l.Pages, to.Pages}} {
+		if planned.to > 0 && planned.to <= planned.is || planned.to > 0 && planned.is == 0 {
+			return l, nil, fmt.Errorf("the limit of %s can only be raised, and it is %s", planned.what, orNone(planned.is))
+		}
+	}
+	raised = slices.Concat(
+		replace("tokens", &l.Tokens, to.Tokens), replace("cost", &l.Cost, to.Cost), replace("time", &l.Time, to.Time),
+		replace(Searches, &l.Searches, to.Searches), replace(Pages, &l.Pages, to.Pages))
+	return l, raised, nil
+}
+
+func orNone(limit int) string {
+	if limit == 0 {
+		return "none"
+	}
+	return strconv.Itoa(limit)
+}
+
+// replace sets a limit unless to names none, and returns its name if it is
+// higher for that.
+func replace[N int | float64 | time.Duration](what string, is *N, to N) (raised []string) {
+	if to > 0 {
+		if *is > 0 && to > *is {
+			raised = []string{what}
+		}
+		*is = to
+	}
+	return raised
+}
+
 // warnShare is the share of a limit at which the user is warned.
 const warnShare = 0.8
 
@@ -35,8 +72,10 @@ func (e *BudgetError) Error() string {
 
 // Fault implements the kernel's way to record an error.
 func (e *BudgetError) Fault() (code, hint string) {
-	return "budget", "raise the limit and resume the run"
+	return codeBudget, "raise the limit and resume the run"
 }
+
+const codeBudget = "budget"
 
 // ErrFinish says that the run was told to finish now. For the run's code it is
 // the same as a spent budget.
@@ -75,10 +114,54 @@ func (b Budget) Check(limits ...string) error {
 	if s.inStep {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return e.checkBudget(limits).err()
+		c := e.checkBudget(limits)
+		s.fall(c.short())
+		return c.err()
 	}
 	s.checks++
-	return e.recordedCheck(s.path+"$"+strconv.Itoa(s.checks), limits)
+	made := s.entry(EntryCheck, s.path+"$"+strconv.Itoa(s.checks))
+	var c check
+	if entry, ok := e.lookup(EntryCheck, made.Key); ok {
+		if err := json.Unmarshal(entry.Value, &c); err != nil {
+			return fmt.Errorf("run: the journal's budget check %s: %w", made.Key, err)
+		}
+		return c.err()
+	}
+	if err := e.recordCheck(made, func() check { c = e.checkBudget(limits); return c }); err != nil {
+		return err
+	}
+	return c.err()
+}
+
+// Allot says how many of the searches or pages that are wanted beside those
+// already planned stay within the limit, for code that plans before it spends.
+// Where that is fewer, code outside a step calls Short behind what it does with
+// them: a limit that is raised later is met there anew.
+func (b Budget) Allot(limit string, planned, wanted int) int {
+	s, e := b.scope, b.scope.exec
+	most := e.limits.Searches
+	if limit == Pages {
+		most = e.limits.Pages
+	}
+	if most <= 0 || planned+wanted <= most {
+		return wanted
+	}
+	if s.inStep {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		s.fall(limit)
+	}
+	return max(0, most-planned)
+}
+
+// Short records that less was done up to here than was wanted, because of a
+// limit.
+func (b Budget) Short(limit string) error {
+	s := b.scope
+	s.checks++
+	return s.exec.recordCheck(s.entry(EntryCheck, s.path+"$"+strconv.Itoa(s.checks)), func() check {
+		return check{What: limit}
+	})
 }
 
 // check is the outcome of a budget check: the value of an EntryCheck.
@@ -99,6 +182,22 @@ func (c check) err() error {
 	return nil
 }
 
+// fall notes why the step whose scope s is falls short, if it does. e.mu is
+// held.
+func (s *Scope) fall(short string) {
+	if s.short == "" {
+		s.short = short
+	}
+}
+
+// short is what Entry.Short says of the outcome.
+func (c check) short() string {
+	if c.Finish {
+		return shortFinish
+	}
+	return c.What
+}
+
 // checkBudget looks at the budget as it is now. e.mu is held.
 func (e *execution) checkBudget(limits []string) check {
 	if e.finishing {
@@ -116,31 +215,28 @@ func (e *execution) checkBudget(limits []string) check {
 	return check{}
 }
 
-// recordedCheck returns what a check found, when it was made first.
-func (e *execution) recordedCheck(key string, limits []string) error {
-	var c check
-	if entry, ok := e.lookup(EntryCheck, key); ok {
-		if err := json.Unmarshal(entry.Value, &c); err != nil {
-			return fmt.Errorf("run: the journal's budget check %s: %w", key, err)
-		}
-		return c.err()
+// recordCheck records what a look at the budget finds, once.
+func (e *execution) recordCheck(made Entry, look func() check) error {
+	if e.has(EntryCheck, made.Key) {
+		return nil
 	}
 	if e.replay != nil {
-		return e.live("budget check " + key)
+		return e.live("budget check " + made.Key)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.refuseLocked(); err != nil {
 		return err
 	}
-	c = e.checkBudget(limits)
-	raw, err := json.Marshal(c)
-	if err != nil {
+	c := look()
+	var err error
+	if made.Value, err = json.Marshal(c); err != nil {
 		return err
 	}
-	e.append(Entry{Key: key, Kind: EntryCheck, Value: raw})
+	made.Short = c.short()
+	e.append(made)
 	e.flagLocked()
-	return c.err()
+	return nil
 }
 
 // Spent returns what the run has cost so far.
@@ -150,9 +246,6 @@ func (b Budget) Spent() Spent {
 	defer e.mu.Unlock()
 	return e.spent
 }
-
-// Limits of the run.
-func (b Budget) Limits() Limits { return b.scope.exec.limits }
 
 type gauge struct {
 	what         string
@@ -189,7 +282,7 @@ func (e *execution) warnBudget() {
 			continue
 		}
 		hit := g.spent >= g.limit
-		at := kernelPlace + "budget/" + g.what
+		at := fmt.Sprintf("budget/%s/%g", g.what, g.limit) // a limit that was raised is told of again
 		if hit {
 			at += "/hit"
 		}
@@ -200,7 +293,7 @@ func (e *execution) warnBudget() {
 			e.warned = make(map[string]bool)
 		}
 		e.warned[at] = true
-		e.emitLocked(at, "", event.BudgetWarning{What: g.what, Limit: g.limit, Spent: g.spent, Hit: hit})
+		e.tellLocked(at, event.BudgetWarning{What: g.what, Limit: g.limit, Spent: g.spent, Hit: hit})
 	}
 }
 

@@ -30,6 +30,9 @@ type execution struct {
 
 	// broken is why the run can't be stored any more.
 	broken atomic.Pointer[error]
+	// leased is until when after started the run is this worker's for sure;
+	// 0 in a replay.
+	leased atomic.Int64
 
 	mu      sync.Mutex
 	used    map[string]struct{} // names claimed by this execution
@@ -112,15 +115,35 @@ func (e *execution) recorded(key string) (*Entry, bool) {
 	return e.lookup(EntryFault, key)
 }
 
+// has says whether an earlier execution recorded something.
+func (e *execution) has(kind EntryKind, key string) bool {
+	_, ok := e.lookup(kind, key)
+	return ok
+}
+
 // gate says whether a new effect may start here.
-func (e *execution) gate(ctx context.Context, key string) error {
+func (e *execution) gate(key string) error {
 	if e.replay != nil {
 		return e.live("step " + key)
 	}
-	if err := e.stopped(); err != nil {
+	if err := e.lapsed(); err != nil {
 		return err
 	}
-	return ctx.Err()
+	return e.stopped()
+}
+
+// extend notes that the worker has the run until that moment.
+func (e *execution) extend(until time.Time) { e.leased.Store(int64(until.Sub(e.started))) }
+
+// lapsed returns an error when the run may be another worker's by now.
+func (e *execution) lapsed() error { return e.lapsing(0) }
+
+// lapsing is lapsed for a moment to come. The run is broken then.
+func (e *execution) lapsing(in time.Duration) error {
+	if until := e.leased.Load(); until > 0 && int64(time.Since(e.started)+in) >= until {
+		return e.breakWith(ErrLapsed)
+	}
+	return nil
 }
 
 // stopped returns why the run has to stop, or nil, to the run's code.
@@ -180,30 +203,53 @@ func (e *execution) breakWith(err error) error {
 	return *e.broken.Load()
 }
 
-// emit appends a durable event unless its place has one already. What belongs
-// to a step is kept in a pause, since the step will be.
-func (e *execution) emit(at, agent string, data event.Data, inStep bool) error {
+// emission is an event with its place, before it is in the log.
+type emission struct {
+	place, agent string
+	data         event.Data
+	time         time.Time
+}
+
+// emit appends a durable event unless its place has one already.
+func (e *execution) emit(ev emission) error {
 	if e.replay != nil {
-		return e.replay.emitted(at, agent, data)
+		return e.replay.emitted(ev)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.brokenLocked(); err != nil && (!errors.Is(err, ErrPaused) || e.pauseSeen && !inStep) {
+	if err := e.brokenLocked(); err != nil && (!errors.Is(err, ErrPaused) || e.pauseSeen) {
 		return err
 	}
-	e.emitLocked(at, agent, data)
+	e.emitLocked(ev)
 	return nil
 }
 
-func (e *execution) emitLocked(at, agent string, data event.Data) {
-	if _, done := e.places[at]; done {
+// hold keeps an event of the step whose scope s is until its outcome is
+// recorded. In a pause too: the step will be.
+func (e *execution) hold(s *Scope, ev emission) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.brokenLocked(); err != nil && !errors.Is(err, ErrPaused) {
+		return err
+	}
+	s.held = append(s.held, ev)
+	return nil
+}
+
+func (e *execution) emitLocked(ev emission) {
+	if _, done := e.places[ev.place]; done {
 		return
 	}
 	e.seq++
-	e.events = append(e.events, PlacedEvent{Place: at, Event: event.Event{
-		Run: e.rec.ID, Session: e.rec.Session, Seq: e.seq, Time: time.Now(), Agent: agent, Data: data,
+	e.events = append(e.events, PlacedEvent{Place: ev.place, Event: event.Event{
+		Run: e.rec.ID, Session: e.rec.Session, Seq: e.seq, Time: ev.time, Agent: ev.agent, Data: ev.data,
 	}})
 	e.flagLocked()
+}
+
+// tellLocked emits an event of the kernel's own.
+func (e *execution) tellLocked(place string, data event.Data) {
+	e.emitLocked(emission{place: kernelPlace + place, data: data, time: time.Now()})
 }
 
 // flagLocked asks the flusher to store what is buffered soon.
@@ -286,14 +332,14 @@ type steering struct {
 var noSteering = json.RawMessage("{}")
 
 // steer returns the steering that arrived since the last call, as recorded.
-func (e *execution) steer(key string) ([]string, error) {
-	if entry, ok := e.lookup(EntrySteer, key); ok {
+func (e *execution) steer(made Entry) ([]string, error) {
+	if entry, ok := e.lookup(EntrySteer, made.Key); ok {
 		var seen steering
 		err := json.Unmarshal(entry.Value, &seen)
 		return seen.Texts, err
 	}
 	if e.replay != nil {
-		return nil, e.live("steering " + key)
+		return nil, e.live("steering " + made.Key)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -304,15 +350,15 @@ func (e *execution) steer(key string) ([]string, error) {
 	for _, s := range e.steering {
 		now.Texts, now.Upto = append(now.Texts, s.Text), s.N
 	}
-	raw := noSteering
+	made.Value = noSteering
 	if len(now.Texts) > 0 {
 		var err error
-		if raw, err = json.Marshal(now); err != nil {
+		if made.Value, err = json.Marshal(now); err != nil {
 			return nil, err
 		}
 	}
 	e.steering = nil
-	e.append(Entry{Key: key, Kind: EntrySteer, Value: raw})
+	e.append(made)
 	e.flagLocked()
 	return now.Texts, nil
 }

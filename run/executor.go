@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ type Executor struct {
 	ttl     time.Duration
 	program Program
 	publish func(event.Event)
+	log     *slog.Logger
 	commits sync.Pool
 
 	mu    sync.Mutex
@@ -47,6 +49,9 @@ type ExecutorConfig struct {
 	// Publish gets each event once it is durable, in order, and transient
 	// ones at once. It must not block.
 	Publish func(event.Event)
+	// Log gets what went wrong around runs and the stacks of panics; nil means
+	// nothing.
+	Log *slog.Logger
 }
 
 // DefaultTTL of a lease.
@@ -63,8 +68,11 @@ func NewExecutor(c ExecutorConfig) *Executor {
 	if c.Publish == nil {
 		c.Publish = func(event.Event) {}
 	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 	x := &Executor{
-		journal: c.Journal, owner: c.Owner, ttl: c.TTL, program: c.Program, publish: c.Publish,
+		journal: c.Journal, owner: c.Owner, ttl: c.TTL, program: c.Program, publish: c.Publish, log: c.Log,
 		live: make(map[string]*execution), kick: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
 	x.wg.Add(2)
@@ -112,6 +120,7 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 
 // take acquires a run and makes it live.
 func (x *Executor) take(ctx context.Context, id string) (*execution, Func, error) {
+	until := time.Now().Add(x.ttl)
 	h, err := x.journal.Acquire(ctx, id, x.owner, x.ttl)
 	if err != nil {
 		return nil, nil, err
@@ -122,6 +131,7 @@ func (x *Executor) take(ctx context.Context, id string) (*execution, Func, error
 	}
 	e := newExecution(context.WithoutCancel(ctx), h, limits)
 	e.journal, e.outlet.publish, e.dirty, e.commits = x.journal, x.publish, x.markDirty, &x.commits
+	e.extend(until)
 	x.mu.Lock()
 	x.live[id] = e
 	x.mu.Unlock()
@@ -137,6 +147,9 @@ func (x *Executor) rest(ctx context.Context, e *execution, err error) (status St
 		return "", false, *p
 	}
 	st := e.outcome(err)
+	if f := st.Failure; f != nil && f.Stack != "" {
+		x.log.Error("a run's code panicked", "run", e.rec.ID, "error", f.Message, "stack", f.Stack)
+	}
 	if err := e.finish(st); err != nil {
 		return "", false, fmt.Errorf("recording the run: %w", err)
 	}
@@ -189,7 +202,7 @@ func (e *execution) announce() {
 	if e.rec.Epoch > 1 {
 		reason = "resumed"
 	}
-	e.emitLocked(kernelPlace+"run/"+strconv.FormatInt(e.rec.Epoch, 10), "", event.RunStatus{Status: string(Running), Reason: reason})
+	e.tellLocked("run/"+strconv.FormatInt(e.rec.Epoch, 10), event.RunStatus{Status: string(Running), Reason: reason})
 }
 
 // drain waits for the run's tasks. When the run's code failed, its tasks are
@@ -232,26 +245,50 @@ func (e *execution) outcome(err error) State {
 		st.Status, st.Failure = Failed, failureOf(err)
 	}
 	e.resting = true
-	at := kernelPlace + "run/" + strconv.FormatInt(e.rec.Epoch, 10) + "/end"
+	at := "run/" + strconv.FormatInt(e.rec.Epoch, 10) + "/end"
 	reason := ""
 	if f := st.Failure; f != nil {
 		reason = f.Message
-		e.emitLocked(at+"/error", "", event.RunError{Code: f.Code, Message: f.Message, Hint: f.Hint, Step: f.Step, Fatal: true})
+		e.tellLocked(at+"/error", event.RunError{Code: f.Code, Message: f.Message, Hint: f.Hint, Step: f.Step, Fatal: true})
 	}
 	if st.Status == Queued {
 		reason = "the worker is shutting down"
 	}
-	e.emitLocked(at, "", event.RunStatus{Status: string(st.Status), Reason: reason})
+	e.tellLocked(at, event.RunStatus{Status: string(st.Status), Reason: reason})
 	return st
 }
 
 func failureOf(err error) *Failure {
 	f := faultFrom(err)
-	out := &Failure{Code: f.Code, Message: f.Message, Hint: f.Hint}
-	if se, ok := errors.AsType[*StepError](err); ok {
-		out.Code, out.Hint, out.Step = se.Fault.Code, se.Fault.Hint, se.Key
+	out := &Failure{Code: f.Code, Message: f.Message, Hint: f.Hint, Stack: f.Stack}
+	if keys := failedSteps(err); len(keys) > 0 {
+		out.Step = keys[0]
+		if len(keys) > 1 {
+			out.Steps = keys
+		}
 	}
 	return out
+}
+
+// failedSteps are the steps whose failures an error is made of, each once.
+func failedSteps(err error) (keys []string) {
+	switch e := err.(type) {
+	case *StepError:
+		return []string{e.Key} // what failed inside it is part of it
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return failedSteps(inner)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			for _, key := range failedSteps(inner) {
+				if !slices.Contains(keys, key) {
+					keys = append(keys, key)
+				}
+			}
+		}
+	}
+	return keys
 }
 
 // Notify makes a live run look at its signals now. It says whether the run is
@@ -328,33 +365,69 @@ func (x *Executor) held() (live map[string]*execution, seen map[string]int64) {
 	return live, seen
 }
 
+// A worker tries to renew its leases three times in the time of one, and gives
+// up runs a sixth of that time before a lease ends that it could not renew.
+const renewTicks = 6
+
 // renewing keeps the leases of all live runs and looks for their signals.
 func (x *Executor) renewing() {
 	defer x.wg.Done()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	tick := time.NewTicker(x.ttl / 3)
+	tick := time.NewTicker(x.ttl / renewTicks)
 	defer tick.Stop()
-	for {
+	var under chan struct{} // closed when the renewal under way is answered
+	for n := 1; ; {
 		select {
 		case <-tick.C:
+		case <-under:
+			under = nil
+			continue
 		case <-x.quit:
+			cancel()
+			if under != nil {
+				<-under
+			}
 			return
 		}
 		live, seen := x.held()
-		if len(live) == 0 {
+		for _, e := range live {
+			_ = e.lapsing(x.ttl / renewTicks)
+		}
+		if n++; n%2 == 0 || under != nil || len(live) == 0 {
 			continue
 		}
-		signalled, lost, err := x.journal.Renew(ctx, x.owner, x.ttl, seen)
-		if err != nil {
-			continue // the next tick tries again; a lease lives for three
-		}
-		for _, id := range lost {
-			// Whoever has taken the run since is not meant, be it this worker.
-			_ = live[id].breakWith(ErrFenced)
-		}
-		for _, id := range signalled {
-			_, _ = x.Notify(ctx, id) // likewise
+		answered := make(chan struct{})
+		under = answered
+		go func() {
+			defer close(answered)
+			ctx, cancel := context.WithTimeout(ctx, x.ttl/3)
+			defer cancel()
+			x.renew(ctx, live, seen)
+		}()
+	}
+}
+
+// renew renews the leases of runs once. What fails is tried again by the next
+// tick, as long as the leases last.
+func (x *Executor) renew(ctx context.Context, live map[string]*execution, seen map[string]int64) {
+	until := time.Now().Add(x.ttl) // at the least: the store counts from when it was asked
+	signalled, lost, err := x.journal.Renew(ctx, x.owner, x.ttl, seen)
+	if err != nil {
+		x.log.Warn("leases could not be renewed", "runs", len(seen), "error", err)
+		return
+	}
+	for _, id := range lost {
+		// Whoever has taken the run since is not meant, be it this worker.
+		_ = live[id].breakWith(ErrFenced)
+		delete(live, id)
+	}
+	for _, e := range live {
+		e.extend(until)
+	}
+	for _, id := range signalled {
+		if _, err := x.Notify(ctx, id); err != nil {
+			x.log.Warn("signals could not be read", "run", id, "error", err) // the next renewal tells of them again
 		}
 	}
 }

@@ -42,8 +42,10 @@ type Record struct {
 	Failure *Failure `json:"failure,omitempty"`
 	// Epoch counts the workers that have held the run; each commit carries
 	// the epoch of the worker that makes it.
-	Epoch      int64     `json:"epoch"`
-	Owner      string    `json:"owner,omitempty"`
+	Epoch int64  `json:"epoch"`
+	Owner string `json:"owner,omitempty"`
+	// Home names the worker that is to execute the run, "" whoever finds it.
+	Home       string    `json:"home,omitempty"`
 	LeaseUntil time.Time `json:"lease_until,omitzero"`
 	Created    time.Time `json:"created"`
 	Updated    time.Time `json:"updated,omitzero"`
@@ -66,6 +68,10 @@ type Failure struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Step    string `json:"step,omitempty"` // key of the step that failed
+	// Steps are all that failed, where several did together.
+	Steps []string `json:"steps,omitempty"`
+	// Stack is that of a panic.
+	Stack string `json:"stack,omitempty"`
 }
 
 // Spent is what a step, or a run, has cost.
@@ -111,9 +117,19 @@ type Entry struct {
 	Kind  EntryKind       `json:"kind"`
 	Value json.RawMessage `json:"value"`
 	Spent Spent           `json:"spent,omitzero"`
-	// Seq is the run's last event when the entry was recorded.
+	// Seq is the run's last event when the entry was recorded. The events of a
+	// step are recorded with it and lie before.
 	Seq  int64     `json:"seq"`
 	Time time.Time `json:"time"`
+	// Branch is how many bytes of the Key name the parallel branch, started
+	// with Go, in which the entry was recorded; 0 is the run's own.
+	Branch int `json:"branch,omitempty"`
+	// Born is one more than the Ord of the last entry when that branch began:
+	// what was recorded elsewhere from then on was not its cause.
+	Born int64 `json:"born,omitempty"`
+	// Short says that less was done than could have been: "finish" because the
+	// run was told to, or the name of the limit that was reached.
+	Short string `json:"short,omitempty"`
 }
 
 // PlacedEvent is a durable event and the place in the run's code that emitted

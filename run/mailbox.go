@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,7 +42,9 @@ func (m *Mailbox[T]) Send(from *Scope, v T) error {
 	if err != nil {
 		return fmt.Errorf("mailbox %s: %w", m.path, err)
 	}
-	return m.scope.exec.send(m.path, key, raw)
+	made := from.entry(EntrySend, key)
+	made.Value = raw
+	return m.scope.exec.send(m.path, made)
 }
 
 // Receive takes the next message out, waiting for one. When nothing in the run
@@ -49,7 +52,7 @@ func (m *Mailbox[T]) Send(from *Scope, v T) error {
 func (m *Mailbox[T]) Receive(ctx context.Context) (T, error) {
 	var v T
 	m.receives++
-	raw, err := m.scope.exec.receive(ctx, m.path, m.path+"<#"+strconv.Itoa(m.receives))
+	raw, err := m.scope.exec.receive(ctx, m.path, m.scope.entry(EntryReceive, m.path+"<#"+strconv.Itoa(m.receives)))
 	if err != nil {
 		return v, err
 	}
@@ -107,22 +110,22 @@ func mailboxOf(key string) string {
 	return to
 }
 
-func (e *execution) send(path, key string, raw json.RawMessage) error {
-	if _, sent := e.lookup(EntrySend, key); sent {
+func (e *execution) send(path string, m Entry) error {
+	if e.has(EntrySend, m.Key) {
 		return nil
 	}
 	if e.replay != nil {
-		return e.live("message " + key)
+		return e.live("message " + m.Key)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.refuseLocked(); err != nil {
 		return err
 	}
-	e.append(Entry{Key: key, Kind: EntrySend, Value: raw})
+	e.append(m)
 	e.flagLocked()
 	b := e.boxes[path]
-	b.queue = append(b.queue, message{key, raw})
+	b.queue = append(b.queue, message{m.Key, m.Value})
 	if b.receiver != nil {
 		e.wake(b.receiver)
 		b.receiver = nil
@@ -130,11 +133,45 @@ func (e *execution) send(path, key string, raw json.RawMessage) error {
 	return nil
 }
 
-func (e *execution) receive(ctx context.Context, path, key string) (json.RawMessage, error) {
+// unreceived records that a receive brought nothing, because nobody was left
+// who could have sent (then its value is an empty key) or because the context
+// of the receiver had ended (then it is a Fault): the code goes another way
+// from there, and has to when it runs again. e.mu is held.
+func (e *execution) unreceived(entry Entry, why error) error {
+	if e.replay != nil || Stopped(why) {
+		return why
+	}
+	if err := e.refuseLocked(); err != nil {
+		return err
+	}
+	entry.Value = json.RawMessage(`""`)
+	if !errors.Is(why, ErrNoSender) {
+		f := faultFrom(&interruptedError{why})
+		raw, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		entry.Value, entry.Short = raw, shortfall(why)
+		why = &StepError{Key: entry.Key, Fault: f, Err: why}
+	}
+	e.append(entry)
+	e.flagLocked()
+	return why
+}
+
+func (e *execution) receive(ctx context.Context, path string, made Entry) (json.RawMessage, error) {
+	key := made.Key
 	if entry, ok := e.lookup(EntryReceive, key); ok {
 		var from string
+		var broken Fault
+		if json.Unmarshal(entry.Value, &broken) == nil {
+			return nil, &StepError{Key: key, Fault: broken}
+		}
 		if err := json.Unmarshal(entry.Value, &from); err != nil {
 			return nil, fmt.Errorf("mailbox %s: %w", path, err)
+		}
+		if from == "" {
+			return nil, ErrNoSender
 		}
 		sent, ok := e.lookup(EntrySend, from)
 		if !ok {
@@ -155,11 +192,11 @@ func (e *execution) receive(ctx context.Context, path, key string) (json.RawMess
 		if len(b.queue) > 0 {
 			m := b.queue[0]
 			b.queue = b.queue[1:]
-			raw, err := json.Marshal(m.key)
-			if err != nil {
+			var err error
+			if made.Value, err = json.Marshal(m.key); err != nil {
 				return nil, err
 			}
-			e.append(Entry{Key: key, Kind: EntryReceive, Value: raw})
+			e.append(made)
 			e.flagLocked()
 			return m.raw, nil
 		}
@@ -167,7 +204,7 @@ func (e *execution) receive(ctx context.Context, path, key string) (json.RawMess
 		b.receiver = w
 		if err := e.block(ctx, w); err != nil {
 			b.receiver = nil
-			return nil, err
+			return nil, e.unreceived(made, err)
 		}
 	}
 }

@@ -3,10 +3,8 @@ package run
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -67,7 +65,8 @@ func (e *execution) live(what string) error {
 	return err
 }
 
-func (r *replay) emitted(at, agent string, data event.Data) error {
+func (r *replay) emitted(ev emission) error {
+	at, agent, data := ev.place, ev.agent, ev.data
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	recorded, ok := r.log[at]
@@ -112,7 +111,7 @@ func (e *execution) insideStep(at string) bool {
 // scopeOf returns the path of the scope that a place, or the key of an ask,
 // send or receive, belongs to.
 func scopeOf(at string) string {
-	if i := strings.IndexAny(at, "#?!><$"); i >= 0 {
+	if i := strings.IndexAny(at, "#?!><$@"); i >= 0 {
 		return at[:i]
 	}
 	return at
@@ -126,71 +125,4 @@ func stepAround(path string, isStep func(string) bool) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// Fork returns the part of a run's journal and log that comes before the step
-// at: a run created with them re-runs that step and what follows, and nothing
-// else.
-func Fork(h *History, log []PlacedEvent, at string) ([]Entry, []PlacedEvent, error) {
-	steps := make(map[string]int64) // key → order of recording
-	var cut *Entry
-	for i := range h.Entries {
-		entry := &h.Entries[i]
-		if entry.Kind != EntryStep && entry.Kind != EntryFault {
-			continue
-		}
-		steps[entry.Key] = entry.Ord
-		if entry.Key == at {
-			cut = entry
-		}
-	}
-	if cut == nil {
-		return nil, nil, fmt.Errorf("the run has no recorded step %q: `dossier runs show --steps` lists them", at)
-	}
-	stepOf := func(place string) (string, bool) {
-		return stepAround(scopeOf(place), func(key string) bool { _, ok := steps[key]; return ok })
-	}
-	var events []PlacedEvent
-	renumbered := make([]int64, 0, len(log)) // old sequences of the events kept
-	for _, p := range log {
-		if strings.HasPrefix(p.Place, kernelPlace) || p.Seq > cut.Seq {
-			continue
-		}
-		if step, inside := stepOf(p.Place); inside && steps[step] >= cut.Ord {
-			continue
-		}
-		renumbered = append(renumbered, p.Seq)
-		p.Seq = int64(len(renumbered))
-		events = append(events, p)
-	}
-	var entries []Entry
-	for _, entry := range h.Entries {
-		if entry.Ord >= cut.Ord {
-			continue
-		}
-		if step, inside := stepOf(entry.Key); inside && steps[step] >= cut.Ord {
-			continue
-		}
-		at, found := slices.BinarySearch(renumbered, entry.Seq)
-		if found {
-			at++
-		}
-		entry.Seq = int64(at)
-		entry.Ord = int64(len(entries) + 1)
-		if entry.Kind == EntrySteer {
-			// The fork's own signals are counted anew.
-			var seen steering
-			if err := json.Unmarshal(entry.Value, &seen); err != nil {
-				return nil, nil, fmt.Errorf("the journal's steering %s: %w", entry.Key, err)
-			}
-			seen.Upto = 0
-			raw, err := json.Marshal(seen)
-			if err != nil {
-				return nil, nil, err
-			}
-			entry.Value = raw
-		}
-		entries = append(entries, entry)
-	}
-	return entries, events, nil
 }

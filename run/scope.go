@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"dossier/event"
 )
@@ -27,15 +28,23 @@ type Scope struct {
 	exec  *execution
 	path  string
 	agent string
-	// inStep marks the scope that a step's function gets: what happens inside
-	// is part of that step.
-	inStep bool
+	// branch and born are those of the entries that are recorded here.
+	branch int
+	born   int64
 
 	emits, asks, steers int
 	sends               map[string]int
 	checks              int
-	spent               Spent // charged inside a step; guarded by exec.mu
 	refused             error // why a step inside could not begin
+
+	// inStep marks the scope that a step's function gets: what happens inside
+	// is part of that step.
+	inStep bool
+	// What a step leaves beside its result, guarded by exec.mu.
+	held      []emission // events
+	spent     Spent
+	short     string // as Entry.Short, where a look at the budget said so
+	breakable bool   // it can be broken off when the run is to finish
 }
 
 // Record returns what is known of the run. Its Created time is the clock that
@@ -53,7 +62,12 @@ func (s *Scope) Child(name string) *Scope {
 	if err != nil {
 		s.exec.fail(err)
 	}
-	return &Scope{exec: s.exec, path: key, agent: key}
+	return &Scope{exec: s.exec, path: key, agent: key, branch: s.branch, born: s.born}
+}
+
+// entry is one that is recorded in this scope.
+func (s *Scope) entry(kind EntryKind, key string) Entry {
+	return Entry{Kind: kind, Key: key, Branch: s.branch, Born: s.born}
 }
 
 // claim reserves a name in the scope and returns its key.
@@ -78,7 +92,8 @@ func (s *Scope) claim(name string) (string, error) {
 // Emit appends an event to the run's log. Durable events get the next
 // sequence and become visible once they are stored, at the latest with the
 // next step; an event is keyed by its place, so code that runs again emits
-// nothing twice. Transient data goes to those who listen now and nowhere else.
+// nothing twice. What is emitted inside a step is stored with its outcome.
+// Transient data goes to those who listen now and nowhere else.
 //
 // Emit does not wait. Its error is that of the run: the run was stopped or
 // can't be stored any more.
@@ -89,7 +104,11 @@ func (s *Scope) Emit(data event.Data) error {
 		return nil
 	}
 	s.emits++
-	return e.emit(s.path+"#"+strconv.Itoa(s.emits), s.agent, data, s.inStep)
+	ev := emission{s.path + "#" + strconv.Itoa(s.emits), s.agent, data, time.Now()}
+	if s.inStep {
+		return e.hold(s, ev)
+	}
+	return e.emit(ev)
 }
 
 // Charge adds to what the run has spent. It belongs inside a step: there it is
@@ -111,6 +130,7 @@ func (s *Scope) Charge(c Spent) {
 // cancel.
 func (s *Scope) UntilFinish(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
 	finished := s.exec.untilFinish()
+	s.breakable = true
 	if ctx == s.exec.ctx {
 		return finished, func() {} // it ends with the run
 	}
@@ -123,7 +143,7 @@ func (s *Scope) UntilFinish(ctx context.Context) (_ context.Context, cancel cont
 // this scope or another. A resumed run sees the same at the same place.
 func (s *Scope) Steer() ([]string, error) {
 	s.steers++
-	return s.exec.steer(s.path + "!" + strconv.Itoa(s.steers))
+	return s.exec.steer(s.entry(EntrySteer, s.path+"!"+strconv.Itoa(s.steers)))
 }
 
 // The errors with which kernel calls return when the run has to stop here. The
@@ -137,6 +157,9 @@ var (
 	ErrCancelled = errors.New("the run was cancelled")
 	// ErrShutdown: the worker is going down; another will go on.
 	ErrShutdown = errors.New("the worker is shutting down")
+	// ErrLapsed: the worker could not renew its lease of the run in time, and
+	// another may be on it.
+	ErrLapsed = errors.New("the lease of the run could not be renewed")
 	// ErrNoSender: nobody is left who could send what the run waits for.
 	ErrNoSender = errors.New("nothing is left in the run that could send to this mailbox")
 	// ErrLive: a replay came to an effect that was not recorded.
@@ -146,7 +169,7 @@ var (
 // Stopped says whether err is one of those with which the kernel stops a run,
 // rather than a failure of the work.
 func Stopped(err error) bool {
-	for _, stop := range []error{ErrParked, ErrPaused, ErrCancelled, ErrShutdown, ErrFenced, ErrLive} {
+	for _, stop := range []error{ErrParked, ErrPaused, ErrCancelled, ErrShutdown, ErrFenced, ErrLapsed, ErrLive} {
 		if errors.Is(err, stop) {
 			return true
 		}

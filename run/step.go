@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"strconv"
 	"time"
 )
 
@@ -29,6 +31,8 @@ type Fault struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// Stack is that of a panic.
+	Stack string `json:"stack,omitempty"`
 }
 
 // StepError is a failed step. Live and replayed failures carry the same Fault;
@@ -58,9 +62,12 @@ func faultFrom(err error) Fault {
 	f := Fault{Code: "failed", Message: err.Error()}
 	var known faulter
 	if inner, ok := errors.AsType[*StepError](err); ok {
-		f.Code, f.Hint = inner.Fault.Code, inner.Fault.Hint
+		f.Code, f.Hint, f.Stack = inner.Fault.Code, inner.Fault.Hint, inner.Fault.Stack
 	} else if errors.As(err, &known) {
 		f.Code, f.Hint = known.Fault()
+	}
+	if p, ok := errors.AsType[*PanicError](err); ok {
+		f.Stack = string(p.Stack)
 	}
 	return f
 }
@@ -68,7 +75,9 @@ func faultFrom(err error) Fault {
 // Step runs fn once and records its result, which has to survive a round trip
 // through JSON. On a resumed run the recorded result, or the recorded failure
 // as a *StepError, is returned and fn is not called. The scope that fn gets is
-// for events and charges that belong to the step.
+// for events and charges that belong to the step: they are recorded with its
+// outcome, so those of an attempt that was lost are too. A panic in fn is the
+// step's failure.
 func Step[T any](ctx context.Context, s *Scope, name string, fn func(context.Context, *Scope) (T, error)) (T, error) {
 	return EffectStep(ctx, s, Read, name, fn)
 }
@@ -84,15 +93,25 @@ func EffectStep[T any](ctx context.Context, s *Scope, effect Effect, name string
 	var v T
 	if recorded != nil {
 		err = recorded.restore(&v)
-	} else if v, err = fn(ctx, inner); err == nil {
-		err = inner.keep(&v)
+	} else if v, err = guarded(ctx, inner, fn); err == nil {
+		err = inner.keep(ctx, &v)
 	} else {
-		err = inner.exec.fault(inner.path, inner, err)
+		err = inner.fail(ctx, err)
 	}
 	if err == nil {
 		result = v
 	}
 	return result, err
+}
+
+// guarded calls fn and turns a panic into an error.
+func guarded[T any](ctx context.Context, s *Scope, fn func(context.Context, *Scope) (T, error)) (v T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &PanicError{Value: p, Stack: debug.Stack()}
+		}
+	}()
+	return fn(ctx, s)
 }
 
 // begin returns the scope of a new step, or the outcome that is recorded.
@@ -105,15 +124,34 @@ func (s *Scope) begin(ctx context.Context, effect Effect, name string) (inner *S
 	if entry, ok := e.recorded(key); ok {
 		return nil, entry, nil
 	}
-	if err := e.gate(ctx, key); err != nil {
+	if err := e.gate(key); err != nil {
 		s.refused = err
 		return nil, nil, err
 	}
-	inner = &Scope{exec: e, path: key, agent: s.agent, inStep: true}
+	inner = &Scope{exec: e, path: key, agent: s.agent, branch: s.branch, born: s.born, inStep: true}
+	if ctx.Err() != nil {
+		// The code goes another way from here, and has to when it runs again.
+		return nil, nil, inner.fail(ctx, &interruptedError{context.Cause(ctx)})
+	}
 	if effect == Effectful {
-		err = e.declare(ctx, inner)
+		err = inner.declare(ctx)
 	}
 	return inner, nil, err
+}
+
+// interruptedError is why a step did not take place whose context had ended.
+type interruptedError struct{ cause error }
+
+func (e *interruptedError) Error() string { return "not begun: " + e.cause.Error() }
+func (e *interruptedError) Unwrap() error { return e.cause }
+
+// Fault tells the kernel how to record the error.
+func (e *interruptedError) Fault() (code, hint string) {
+	var known faulter
+	if errors.As(e.cause, &known) {
+		return known.Fault()
+	}
+	return "interrupted", ""
 }
 
 // restore reads a step's recorded result into the value that v points to, or
@@ -134,15 +172,15 @@ func (entry *Entry) restore(v any) error {
 
 // keep records the result that v points to as that of the step whose scope s
 // is.
-func (s *Scope) keep(v any) error {
+func (s *Scope) keep(ctx context.Context, v any) error {
 	if Stopped(s.refused) {
 		return s.refused // a step inside did not take place: the result is void
 	}
 	raw, err := encode(v)
 	if err != nil {
-		return s.exec.fault(s.path, s, fmt.Errorf("the result can't be recorded: %w", err))
+		return s.fail(ctx, fmt.Errorf("the result can't be recorded: %w", err))
 	}
-	return s.exec.record(Entry{Key: s.path, Kind: EntryStep, Value: raw, Spent: s.spent})
+	return s.record(EntryStep, raw, s.fellShort(ctx, nil))
 }
 
 // JSONAppender is a result that writes itself: the same JSON that encoding/json
@@ -159,40 +197,92 @@ func encode(v any) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// declare records the intent of an effectful step, or asks what to do when an
-// earlier worker declared it and never said how it ended.
-func (e *execution) declare(ctx context.Context, inner *Scope) error {
-	if _, unknown := e.lookup(EntryIntent, inner.path); !unknown {
-		return e.record(Entry{Key: inner.path, Kind: EntryIntent, Value: json.RawMessage("{}")})
+// fellShort says why the step whose scope s is did less than it could have.
+func (s *Scope) fellShort(ctx context.Context, err error) string {
+	if s.short != "" {
+		return s.short
 	}
-	answer, err := inner.Ask(ctx, Question{
-		Questions: []string{fmt.Sprintf("Step %q was under way when its worker stopped, and nobody knows whether it took effect. Do it again, or skip it?", inner.path)},
-		Options:   []string{"retry", "skip"},
-		Reason:    "unknown_effect",
-	})
-	if err != nil {
-		return err
+	if why := shortfall(context.Cause(ctx)); why != "" {
+		return why
 	}
-	if answer.Text != "retry" {
-		return e.fault(inner.path, inner, errSkippedEffect{})
+	if s.breakable {
+		if why := shortfall(context.Cause(s.exec.untilFinish())); why != "" {
+			return why
+		}
 	}
-	return nil
+	return shortfall(err)
 }
+
+// shortfall is what Entry.Short says of an error: empty for those that have
+// nothing to do with what a run may spend.
+func shortfall(err error) string {
+	if errors.Is(err, ErrFinish) {
+		return shortFinish
+	}
+	if spent, ok := errors.AsType[*BudgetError](err); ok {
+		return spent.What
+	}
+	return ""
+}
+
+// shortFinish is what Entry.Short says where the run was told to finish.
+const shortFinish = "finish"
+
+// declare records the intent of an effectful step, or asks what to do when an
+// earlier worker declared it and never said how it ended. Each attempt is
+// declared by itself, so that each whose end is not known is asked about.
+func (s *Scope) declare(ctx context.Context) error {
+	e := s.exec
+	attempts := 0
+	for e.has(EntryIntent, attempt(s.path, attempts+1)) {
+		attempts++
+	}
+	if attempts > 0 {
+		asking := &Scope{exec: e, path: s.path + "@" + strconv.Itoa(attempts), agent: s.agent, branch: s.branch, born: s.born}
+		answer, err := asking.Ask(ctx, Question{
+			Questions: []string{fmt.Sprintf("Step %q was begun before, and may have taken effect. Do it again, or skip it?", s.path)},
+			Options:   []string{"retry", "skip"},
+			Reason:    CodeUnknownEffect,
+		})
+		if err != nil {
+			return err
+		}
+		if answer.Text != "retry" {
+			return s.fail(ctx, errSkippedEffect{})
+		}
+	}
+	intent := s.entry(EntryIntent, attempt(s.path, attempts+1))
+	intent.Value = json.RawMessage("{}")
+	return e.recordWith(nil, intent)
+}
+
+// attempt is the key of the intent of a step's n-th attempt.
+func attempt(path string, n int) string {
+	if n == 1 {
+		return path
+	}
+	return path + "@" + strconv.Itoa(n)
+}
+
+// CodeUnknownEffect is the code of an effectful step of which nobody knows
+// whether it took effect.
+const CodeUnknownEffect = "unknown_effect"
 
 type errSkippedEffect struct{}
 
 func (errSkippedEffect) Error() string { return "skipped: its outcome was unknown after a crash" }
 func (errSkippedEffect) Fault() (code, hint string) {
-	return "unknown_effect", "check whether the effect took place"
+	return CodeUnknownEffect, "check whether the effect took place"
 }
 
-// fault records that a step failed and returns the error for the run's code.
-// When the step failed because the run was stopped, nothing is recorded.
-func (e *execution) fault(key string, inner *Scope, err error) error {
+// fail records that the step whose scope s is failed and returns the error for
+// the run's code. When it failed because the run was stopped, nothing is
+// recorded.
+func (s *Scope) fail(ctx context.Context, err error) error {
 	if Stopped(err) {
 		return err
 	}
-	if stop := e.stopped(); stop != nil {
+	if stop := s.exec.stopped(); stop != nil {
 		return stop
 	}
 	f := faultFrom(err)
@@ -200,18 +290,28 @@ func (e *execution) fault(key string, inner *Scope, err error) error {
 	if merr != nil {
 		return merr
 	}
-	if rerr := e.record(Entry{Key: key, Kind: EntryFault, Value: raw, Spent: inner.spent}); rerr != nil {
+	if rerr := s.record(EntryFault, raw, s.fellShort(ctx, err)); rerr != nil {
 		return rerr
 	}
-	return &StepError{Key: key, Fault: f, Err: err}
+	return &StepError{Key: s.path, Fault: f, Err: err}
 }
 
-// record commits one entry, with what was buffered before it, and waits until
-// it is durable.
-func (e *execution) record(entry Entry) error { return e.recordWith(emission{}, entry) }
+// record records the outcome of the step whose scope s is, with what it
+// emitted and spent.
+func (s *Scope) record(kind EntryKind, value json.RawMessage, short string) error {
+	e := s.exec
+	entry := s.entry(kind, s.path)
+	entry.Value, entry.Short = value, short
+	e.mu.Lock()
+	held := s.held
+	entry.Spent = s.spent
+	e.mu.Unlock()
+	return e.recordWith(held, entry)
+}
 
-// recordWith is record with an event that stands or falls with the entry.
-func (e *execution) recordWith(ev emission, entry Entry) error {
+// recordWith commits one entry and the events that stand or fall with it, with
+// what was buffered before, and waits until it is durable.
+func (e *execution) recordWith(events []emission, entry Entry) error {
 	e.mu.Lock()
 	// A pause lets what is under way finish and be recorded; anything else
 	// that stops a run makes its results void.
@@ -219,8 +319,8 @@ func (e *execution) recordWith(ev emission, entry Entry) error {
 		e.mu.Unlock()
 		return err
 	}
-	if ev.data != nil {
-		e.emitLocked(ev.place, ev.agent, ev.data)
+	for _, ev := range events {
+		e.emitLocked(ev)
 	}
 	e.append(entry)
 	c := newCommit(e)

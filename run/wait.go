@@ -99,6 +99,7 @@ func Go(ctx context.Context, s *Scope, name string, fn Func) *Task {
 	t := &Task{exec: e}
 	e.mu.Lock()
 	e.active++
+	child.branch, child.born = len(child.path), e.ord+1
 	e.mu.Unlock()
 	go func() {
 		err := protect(ctx, child, fn)

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -13,73 +12,6 @@ import (
 	"sync"
 	"time"
 )
-
-// Memory is a Cache of at most maxBytes in this process, keys included (16 MiB
-// if it is 0). What was not used for longest goes first.
-func Memory(maxBytes int64) Cache {
-	if maxBytes <= 0 {
-		maxBytes = 16 << 20
-	}
-	return &memory{most: maxBytes, entries: map[string]*list.Element{}}
-}
-
-type memory struct {
-	mu      sync.Mutex
-	most    int64
-	size    int64
-	entries map[string]*list.Element
-	used    list.List // of *memoryEntry, the last used first
-}
-
-type memoryEntry struct {
-	key   string
-	value []byte
-	until time.Time
-}
-
-// overhead is what an entry costs beside its bytes, about.
-const overhead = 200
-
-func (e *memoryEntry) size() int64 { return int64(len(e.key)+len(e.value)) + overhead }
-
-func (m *memory) Get(key string) ([]byte, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	at, ok := m.entries[key]
-	if !ok {
-		return nil, false
-	}
-	e := at.Value.(*memoryEntry)
-	if !time.Now().Before(e.until) {
-		m.remove(at)
-		return nil, false
-	}
-	m.used.MoveToFront(at)
-	return slices.Clone(e.value), true
-}
-
-func (m *memory) Put(key string, value []byte, ttl time.Duration) {
-	e := &memoryEntry{key, slices.Clone(value), time.Now().Add(ttl)}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if at, ok := m.entries[key]; ok {
-		m.remove(at)
-	}
-	if ttl <= 0 || e.size() > m.most/4 {
-		return
-	}
-	m.entries[key] = m.used.PushFront(e)
-	m.size += e.size()
-	for m.size > m.most {
-		m.remove(m.used.Back())
-	}
-}
-
-func (m *memory) remove(at *list.Element) {
-	e := m.used.Remove(at).(*memoryEntry)
-	delete(m.entries, e.key)
-	m.size -= e.size()
-}
 
 // Dir is a Cache of at most about maxBytes (64 MiB if it is 0) in a private
 // directory for it alone, which is made when it is needed and which several

@@ -12,84 +12,64 @@ import (
 	"time"
 )
 
-func TestCaches(t *testing.T) {
-	for name, open := range map[string]func(most int64) Cache{
-		"memory": Memory,
-		"dir":    func(most int64) Cache { return Dir(filepath.Join(t.TempDir(), "made [*]"), most) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := open(0)
-				if _, ok := c.Get("a"); ok {
-					t.Error("found what was never put")
-				}
-				value := []byte("one")
-				c.Put("a", value, time.Hour)
-				c.Put("b", nil, time.Hour)
-				value[0] = 'X'
-				got, ok := c.Get("a")
-				if !ok || string(got) != "one" {
-					t.Errorf("%q, %v", got, ok)
-				}
-				got[0] = 'X'
-				if got, ok := c.Get("a"); !ok || string(got) != "one" {
-					t.Errorf("%q, %v", got, ok)
-				}
-				if got, ok := c.Get("b"); !ok || len(got) != 0 {
-					t.Errorf("%q, %v", got, ok)
-				}
-				c.Put("a", []byte("two"), 2*time.Hour)
-				time.Sleep(time.Hour)
-				if got, ok := c.Get("a"); !ok || string(got) != "two" {
-					t.Errorf("%q, %v", got, ok)
-				}
-				if _, ok := c.Get("b"); ok {
-					t.Error("it is kept for too long")
-				}
-				c.Put("c", []byte("x"), 0)
-				if _, ok := c.Get("c"); ok {
-					t.Error("it is kept for no time")
-				}
-			})
+func TestDir(t *testing.T) {
+	open := func(most int64) Cache { return Dir(filepath.Join(t.TempDir(), "made [*]"), most) }
+	synctest.Test(t, func(t *testing.T) {
+		c := open(0)
+		if _, ok := c.Get("a"); ok {
+			t.Error("found what was never put")
+		}
+		value := []byte("one")
+		c.Put("a", value, time.Hour)
+		c.Put("b", nil, time.Hour)
+		value[0] = 'X'
+		got, ok := c.Get("a")
+		if !ok || string(got) != "one" {
+			t.Errorf("%q, %v", got, ok)
+		}
+		got[0] = 'X'
+		if got, ok := c.Get("a"); !ok || string(got) != "one" {
+			t.Errorf("%q, %v", got, ok)
+		}
+		if got, ok := c.Get("b"); !ok || len(got) != 0 {
+			t.Errorf("%q, %v", got, ok)
+		}
+		c.Put("a", []byte("two"), 2*time.Hour)
+		time.Sleep(time.Hour)
+		if got, ok := c.Get("a"); !ok || string(got) != "two" {
+			t.Errorf("%q, %v", got, ok)
+		}
+		if _, ok := c.Get("b"); ok {
+			t.Error("it is kept for too long")
+		}
+		c.Put("c", []byte("x"), 0)
+		if _, ok := c.Get("c"); ok {
+			t.Error("it is kept for no time")
+		}
+	})
 
-			const most = 100 << 10
-			c := open(most)
-			c.Put("big", make([]byte, most/2), time.Hour)
-			if _, ok := c.Get("big"); ok {
-				t.Error("one entry may not take half of it")
-			}
-			for i := range 1000 {
-				c.Put(fmt.Sprint(i), bytes.Repeat([]byte{byte(i)}, 1000), time.Hour+time.Duration(i)*time.Second)
-			}
-			kept := 0
-			for i := range 1000 {
-				if got, ok := c.Get(fmt.Sprint(i)); ok {
-					kept++
-					if len(got) != 1000 || got[0] != byte(i) {
-						t.Fatalf("%d is %v", i, got[:1])
-					}
-				} else if kept > 0 {
-					t.Fatalf("%d is gone before those that came earlier", i)
-				}
-			}
-			if kept < 60 || kept > 112 {
-				t.Errorf("%d KB are kept", kept)
-			}
-		})
+	const most = 100 << 10
+	c := open(most)
+	c.Put("big", make([]byte, most/2), time.Hour)
+	if _, ok := c.Get("big"); ok {
+		t.Error("one entry may not take half of it")
 	}
-}
-
-func TestMemoryKeepsWhatIsUsed(t *testing.T) {
-	c := Memory(10 * (1000 + overhead + 10))
-	c.Put("used", make([]byte, 1000), time.Hour)
-	for i := range 100 {
-		c.Put(fmt.Sprint(i), make([]byte, 1000), time.Hour)
-		if _, ok := c.Get("used"); !ok {
-			t.Fatalf("gone after %d others", i)
+	for i := range 1000 {
+		c.Put(fmt.Sprint(i), bytes.Repeat([]byte{byte(i)}, 1000), time.Hour+time.Duration(i)*time.Second)
+	}
+	kept := 0
+	for i := range 1000 {
+		if got, ok := c.Get(fmt.Sprint(i)); ok {
+			kept++
+			if len(got) != 1000 || got[0] != byte(i) {
+				t.Fatalf("%d is %v", i, got[:1])
+			}
+		} else if kept > 0 {
+			t.Fatalf("%d is gone before those that came earlier", i)
 		}
 	}
-	if m := c.(*memory); m.size > m.most || m.used.Len() != len(m.entries) {
-		t.Errorf("%d bytes in %d entries", m.size, len(m.entries))
+	if kept < 60 || kept > 112 {
+		t.Errorf("%d KB are kept", kept)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 func TestCachedAsksOnce(t *testing.T) {
 	e := finding("e", "https://a.example/", "https://b.example/")
-	c := Cached(Polite(e, Manners{}), Memory(0), time.Hour)
+	c := Cached(Polite(e, Manners{}), Dir(t.TempDir(), 0), time.Hour)
 	for i := range 5 {
 		trace := &Trace{}
 		hits, err := c.Search(WithTrace(t.Context(), trace), Query{Text: "Bees  in the city", Limit: 5})
@@ -80,7 +80,7 @@ func TestQueryKey(t *testing.T) {
 func TestCachedForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := finding("e", "https://a.example/")
-		c := Cached(e, Memory(0), 5*time.Hour)
+		c := Cached(e, Dir(t.TempDir(), 0), 5*time.Hour)
 		at := func(after time.Duration, want int) {
 			t.Helper()
 			time.Sleep(after)
@@ -112,7 +112,7 @@ func TestCachedForgets(t *testing.T) {
 func TestCachedSharesAFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := slow("e", time.Second)
-		c := Cached(Polite(e, Manners{}), Memory(0), time.Hour)
+		c := Cached(Polite(e, Manners{}), Dir(t.TempDir(), 0), time.Hour)
 		trace := &Trace{}
 		ctx := WithTrace(t.Context(), trace)
 		var wg sync.WaitGroup
@@ -147,7 +147,7 @@ func TestCachedGivingUp(t *testing.T) {
 				return []Hit{{URL: "https://a.example/"}}, nil
 			}
 		}}
-		c := Cached(e, Memory(0), time.Hour)
+		c := Cached(e, Dir(t.TempDir(), 0), time.Hour)
 		var wg sync.WaitGroup
 		search := func(patience time.Duration) {
 			wg.Go(func() {
@@ -174,7 +174,7 @@ func TestCachedGivingUp(t *testing.T) {
 			t.Errorf("asked %d times, stopped %d times", e.asked(), stopped)
 		}
 		// All give up: so does the flight, and who comes then has a new one.
-		c = Cached(e, Memory(0), time.Hour)
+		c = Cached(e, Dir(t.TempDir(), 0), time.Hour)
 		search(time.Second)
 		search(2 * time.Second)
 		wg.Wait()
@@ -201,7 +201,7 @@ func TestCachedOddEngines(t *testing.T) {
 			return []Hit{{URL: "https://a.example", Score: math.NaN()}, {URL: "https://b.example\xff", Score: math.Inf(1)}}, nil
 		}, ""},
 	} {
-		hits, err := Cached(&fake{name: "e", fn: c.fn}, Memory(0), time.Hour).Search(t.Context(), Query{Text: "q"})
+		hits, err := Cached(&fake{name: "e", fn: c.fn}, Dir(t.TempDir(), 0), time.Hour).Search(t.Context(), Query{Text: "q"})
 		if ReasonOf(err) != c.want || (err == nil) != (c.want == "") || err == nil && (len(hits) != 2 || hits[0].Score != 0) {
 			t.Errorf("%s: %v, %v", name, hits, err)
 		}
@@ -226,7 +226,7 @@ func TestCachedReadsNoNonsense(t *testing.T) {
 
 func TestCachedOpens(t *testing.T) {
 	e := &reads{fake: finding("e"), page: "https://a.example/"}
-	c := Cached(Polite(e, Manners{}), Memory(0), time.Hour)
+	c := Cached(Polite(e, Manners{}), Dir(t.TempDir(), 0), time.Hour)
 	for range 3 {
 		if hit, err := c.Open(t.Context(), "https://a.example/"); err != nil || hit.Text != "the page" {
 			t.Error(hit, err)
@@ -240,7 +240,7 @@ func TestCachedOpens(t *testing.T) {
 			t.Error(err, e.opened)
 		}
 	}
-	if _, err := Cached(finding("e"), Memory(0), 1).Open(t.Context(), "https://a.example/"); !errors.Is(err, ErrNotMine) {
+	if _, err := Cached(finding("e"), Dir(t.TempDir(), 0), 1).Open(t.Context(), "https://a.example/"); !errors.Is(err, ErrNotMine) {
 		t.Error(err)
 	}
 }
@@ -249,11 +249,9 @@ func TestCachedOpens(t *testing.T) {
 func TestAttemptsAreToldOnce(t *testing.T) {
 	hour := time.Hour
 	for name, stack := range map[string]func(Engine) Engine{
-		"traced":                         Traced,
-		"polite":                         func(e Engine) Engine { return Polite(e, Manners{}) },
-		"cached":                         func(e Engine) Engine { return Cached(e, Memory(0), hour) },
-		"cached, polite":                 func(e Engine) Engine { return Cached(Polite(e, Manners{}), Memory(0), hour) },
-		"traced, cached, polite, traced": func(e Engine) Engine { return Traced(Cached(Polite(Traced(e), Manners{}), Memory(0), hour)) },
+		"polite":         func(e Engine) Engine { return Polite(e, Manners{}) },
+		"cached":         func(e Engine) Engine { return Cached(e, Dir(t.TempDir(), 0), hour) },
+		"cached, polite": func(e Engine) Engine { return Cached(Polite(e, Manners{}), Dir(t.TempDir(), 0), hour) },
 	} {
 		for want, e := range map[Attempt]Engine{
 			{Engine: "e", Found: 1}: finding("e", "https://a.example/"),
@@ -277,9 +275,6 @@ func TestAttemptsAreToldOnce(t *testing.T) {
 				t.Errorf("%s, stopped: %v, %+v", name, err, got)
 			}
 		}
-	}
-	if hit, err := Traced(&reads{fake: finding("e"), page: "p"}).(Opener).Open(t.Context(), "p"); err != nil || hit.Text == "" {
-		t.Error(hit, err)
 	}
 }
 

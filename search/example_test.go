@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -31,8 +32,14 @@ func (s shelf) Search(_ context.Context, q search.Query) ([]search.Hit, error) {
 // The whole stack: each engine has manners and a cache, the second is asked when
 // the first can't answer, and what comes back is clean and wanted.
 func Example() {
+	kept, err := os.MkdirTemp("", "kept-")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(kept)
 	stand := func(e search.Engine) search.Engine {
-		return search.Cached(search.Polite(e, search.Manners{Every: time.Second}), search.Memory(0), time.Hour)
+		return search.Cached(search.Polite(e, search.Manners{Every: time.Second}), search.Dir(kept, 0), time.Hour)
 	}
 	engines := search.Fallback(stand(shelf{name: "busy"}), stand(shelf{"library", "bees,bees-and-wasps,ants,file:bees"}))
 	all := search.Filtered(search.Clean(engines, nil), search.Rules{BlockedKeywords: []string{"wasps"}})

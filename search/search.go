@@ -64,15 +64,15 @@ type Engine interface {
 
 // Info is what is known about an engine without asking it.
 type Info struct {
-	Name string
+	Name string `json:"name"`
 	// Topics that it is good for, the first most of all.
-	Topics []Topic
+	Topics []Topic `json:"topics,omitempty"`
 	// Ranked says that its hits are in the order of meaning, so that ranking
 	// them again can only do harm.
-	Ranked bool
+	Ranked bool `json:"ranked,omitempty"`
 	// Document is the address of the description that the engine was built
 	// from.
-	Document string
+	Document string `json:"-"`
 }
 
 // Topic is a kind of thing that people look for.

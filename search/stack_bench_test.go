@@ -34,7 +34,7 @@ func BenchmarkStack(b *testing.B) {
 		for i, name := range []string{"a", "b"} {
 			hits := fifty(name, 25*i)
 			e := &fake{name: name, fn: func(context.Context, Query) ([]Hit, error) { return append([]Hit(nil), hits...), nil }}
-			engines = append(engines, Cached(Polite(e, Manners{}), Memory(64<<20), time.Hour))
+			engines = append(engines, Cached(Polite(e, Manners{}), Dir(b.TempDir(), 64<<20), time.Hour))
 		}
 		return Filtered(Clean(Fused(0, engines...), nil), Rules{BlockedDomains: []string{"spam.example", "site8.example"}, BlockedKeywords: []string{"casino", "赌场", "ставки"}})
 	}

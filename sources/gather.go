@@ -31,6 +31,8 @@ type Job struct {
 	Tuning   Tuning
 	// Rerankers by their names in Tuning.Rerank.
 	Rerankers map[string]search.Reranker
+	// Known are the circumstances of the run; nil goes by what there is now.
+	Known *Circumstances
 }
 
 // Tuning is how much is done for a question.
@@ -290,7 +292,7 @@ type query struct {
 
 // queriesOf returns the queries of a round, each once however many facets ask
 // it, as far as the limit of searches goes.
-func (g *gathering) queriesOf(asked []FollowUp) []*query {
+func (g *gathering) queriesOf(asked []FollowUp) (_ []*query, cut bool) {
 	var out []*query
 	byKey := make(map[string]*query)
 	for _, f := range asked {
@@ -303,12 +305,12 @@ func (g *gathering) queriesOf(asked []FollowUp) []*query {
 		}
 		q.facets = append(q.facets, f.Facet-1)
 	}
-	if limit := g.scope.Budget().Limits().Searches; limit > 0 && g.searched+len(out) > limit {
-		g.evidence.Stopped = &run.BudgetError{What: run.Searches, Limit: float64(limit), Spent: float64(limit)}
-		out = out[:limit-g.searched]
+	n := g.scope.Budget().Allot(run.Searches, g.searched, len(out))
+	g.searched += n
+	if n < len(out) {
+		g.evidence.Stopped = &run.BudgetError{What: run.Searches, Limit: float64(g.searched), Spent: float64(g.searched)}
 	}
-	g.searched += len(out)
-	return out
+	return out[:n], n < len(out)
 }
 
 // find is the step of a query. The first round takes place even when the run
@@ -329,7 +331,7 @@ func (g *gathering) find(ctx context.Context, s *run.Scope, q *query, round int)
 // round puts queries to the corpus, in parallel, and returns how many leads
 // were new. Queries that fail are told; that all of them fail is an error.
 func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []FollowUp) (int, error) {
-	queries := g.queriesOf(asked)
+	queries, cut := g.queriesOf(asked)
 	tasks := make([]*run.Task, len(queries))
 	for i, q := range queries {
 		if err := g.scope.Emit(event.SearchStarted{Query: q.text, Engine: g.asking(q), Round: n}); err != nil {
@@ -345,6 +347,11 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []Foll
 	}
 	if err := run.All(ctx, tasks...); err != nil {
 		return 0, err
+	}
+	if cut {
+		if err := g.scope.Budget().Short(run.Searches); err != nil {
+			return 0, err
+		}
 	}
 	fresh, failed := 0, 0
 	for _, q := range queries {
@@ -365,7 +372,11 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []Foll
 		}
 	}
 	if failed > 0 && failed == len(queries) && len(g.leads) == 0 {
-		return 0, &SearchError{faultOf(queries[0].err)}
+		all := make([]error, len(queries))
+		for i, q := range queries {
+			all[i] = q.err
+		}
+		return 0, &SearchError{all}
 	}
 	return fresh, nil
 }
@@ -406,12 +417,23 @@ func (g *gathering) results(q *query) event.SearchResults {
 }
 
 // SearchError says that not one search came through.
-type SearchError struct{ fault run.Fault }
+type SearchError struct {
+	failed []error // what became of each
+}
 
-func (e *SearchError) Error() string { return "nothing could be searched: " + e.fault.Message }
+func (e *SearchError) Error() string {
+	return "nothing could be searched: " + faultOf(e.failed[0]).Message
+}
+
+// Unwrap returns the failures of all searches: a run that failed for them tries
+// them again when it is resumed.
+func (e *SearchError) Unwrap() []error { return e.failed }
 
 // Fault tells the kernel how to record the error.
-func (e *SearchError) Fault() (code, hint string) { return e.fault.Code, e.fault.Hint }
+func (e *SearchError) Fault() (code, hint string) {
+	f := faultOf(e.failed[0])
+	return f.Code, f.Hint
+}
 
 const (
 	// ownWeight is what the ranking for a facet in its own words counts beside

@@ -2,11 +2,13 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"dossier/lang"
 	"dossier/run"
+	"dossier/search"
 )
 
 // Holdings are everything that a question can be asked of.
@@ -14,6 +16,9 @@ type Holdings struct {
 	Documents *Local
 	Web       *Web
 }
+
+// Engines that are there now.
+func (h *Holdings) Engines() []search.Info { return h.Web.Known() }
 
 // Asked says what to open for a question.
 type Asked struct {
@@ -24,6 +29,8 @@ type Asked struct {
 	Language lang.Code
 	// Secret are texts that no address may carry.
 	Secret []string
+	// Known are the circumstances of the run; nil goes by what there is now.
+	Known *Circumstances
 }
 
 // Opened is what a question is asked of, ready to be asked.
@@ -95,8 +102,7 @@ func (h *Holdings) open(ctx context.Context, s *run.Scope, a Asked, in Place, do
 		out.Notes = ready.Notes(a.Language)
 	}
 	if in.Web != nil {
-		secret := append(slices.Clip(a.Secret), a.Material, s.Record().ID)
-		corpus, err := h.Web.Corpus(*in.Web, a.Language, secret...)
+		corpus, err := h.web(ctx, s, a, *in.Web)
 		if err != nil {
 			return out, err
 		}
@@ -107,4 +113,29 @@ func (h *Holdings) open(ctx context.Context, s *run.Scope, a Asked, in Place, do
 	slices.Reverse(where)
 	out.Corpus, out.Where = Join(parts...), strings.Join(where, " and ")
 	return out, nil
+}
+
+// web opens a part of the web by the engines that the run knows of. Where these
+// are not enough it is looked in a step whether there are others by now: a run
+// that fails for want of an engine can be resumed when there is one.
+func (h *Holdings) web(ctx context.Context, s *run.Scope, a Asked, scope WebScope) (Corpus, error) {
+	secret := append(slices.Clip(a.Secret), a.Material, s.Record().ID)
+	if a.Known == nil {
+		return h.Web.Corpus(scope, a.Language, secret...)
+	}
+	corpus, err := h.Web.corpus(a.Known.Engines, scope, a.Language, secret...)
+	if err == nil {
+		return corpus, nil
+	}
+	known, err := run.Step(ctx, s, "engines", func(context.Context, *run.Scope) ([]search.Info, error) {
+		_, err := h.Web.Corpus(scope, a.Language)
+		return h.Web.Known(), err
+	})
+	if failed, ok := errors.AsType[*run.StepError](err); ok {
+		return nil, stepError{failed}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.Web.corpus(known, scope, a.Language, secret...)
 }

@@ -102,7 +102,7 @@ func TestJoined(t *testing.T) {
 	if d.rec.Status != run.Done || !kinds["https"] || !kinds["bees"] || !kinds[MaterialName] {
 		t.Errorf("%s %+v, sources %+v", d.rec.Status, d.rec.Failure, e.Ledger.Sources())
 	}
-	h.Web.Engines[0] = search.Traced(&fakeEngine{info: general("g"), err: context.DeadlineExceeded})
+	h.Web.Engines[0] = search.Polite(&fakeEngine{info: general("g"), err: context.DeadlineExceeded}, search.Manners{})
 	d = perform(t, run.Limits{}, func(ctx context.Context, s *run.Scope, b Blobs) error {
 		o, err := h.Open(ctx, s, Asked{In: Place{Paths: []string{dir}, Web: &WebScope{}}, Language: "en"})
 		if err != nil {

@@ -70,8 +70,8 @@ const failuresTold = 50
 // how far it is. A place without paths is a collection as it stands.
 func (l *Local) Prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, error) {
 	p, err := l.prepare(ctx, s, in)
-	if f, ok := run.FaultOf(err); ok && f.Code == placeFault {
-		err = &PlaceError{f.Message, f.Hint} // whoever asked is told, not where in the run it was
+	if failed, ok := errors.AsType[*run.StepError](err); ok && failed.Fault.Code == placeFault {
+		err = stepError{failed}
 	}
 	return p, err
 }

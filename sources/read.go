@@ -74,10 +74,8 @@ func (g *gathering) worthReading() []*reading {
 // read reads the documents that are most worth it, has each noted, and numbers
 // them. For those that can't be read the next ones are.
 func (g *gathering) read(ctx context.Context) error {
-	most := max(g.Tuning.ReadTop, len(g.planned))
-	if limit := g.scope.Budget().Limits().Pages; limit > 0 {
-		most = min(most, limit)
-	}
+	wanted := max(g.Tuning.ReadTop, len(g.planned))
+	most := g.scope.Budget().Allot(run.Pages, 0, wanted)
 	candidates := g.worthReading()
 	begun, entered := 0, 0
 	for begun < len(candidates) && entered < most {
@@ -95,6 +93,9 @@ func (g *gathering) read(ctx context.Context) error {
 			return err
 		}
 		begun, entered = begun+len(wave), entered+n
+	}
+	if most < wanted && begun < len(candidates) {
+		return g.scope.Budget().Short(run.Pages)
 	}
 	return nil
 }

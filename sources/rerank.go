@@ -3,6 +3,7 @@ package sources
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ func (g *gathering) rerank(ctx context.Context, s *run.Scope, fresh int) error {
 	if !needed {
 		return nil
 	}
-	g.meaning = g.Tuning.Rerank == ByModel && !g.noModel || g.Rerankers[g.Tuning.Rerank] != nil
+	g.meaning = g.Tuning.Rerank == ByModel && !g.noModel || g.ranker(g.Tuning.Rerank)
 	if !g.meaning {
 		return nil // the trail of names ranks by words, and sees all that was found
 	}
@@ -64,16 +65,19 @@ func (g *gathering) reranked(ctx context.Context, s *run.Scope, candidates [][]L
 	if g.Tuning.Rerank == ByModel && !g.noModel {
 		return g.rankedByModel(ctx, s, candidates)
 	}
-	ranker := g.Rerankers[g.Tuning.Rerank]
 	type result struct {
 		Orders  [][]int `json:"orders"`
 		Failure string  `json:"failure,omitempty"`
 	}
 	made, err := run.Step(ctx, s, "rerank", func(ctx context.Context, _ *run.Scope) (result, error) {
 		var out result
+		ranker := g.Rerankers[g.Tuning.Rerank]
+		if ranker == nil {
+			out.Failure = fmt.Sprintf("the way %q is not set up any more", g.Tuning.Rerank)
+		}
 		for f, leads := range candidates {
 			texts := leadTexts(leads)
-			if ranker != nil && out.Failure == "" && len(texts) > 0 {
+			if out.Failure == "" && len(texts) > 0 {
 				scores, err := ranker.Rerank(ctx, g.planned[f].Title, texts)
 				if ctx.Err() != nil {
 					return out, context.Cause(ctx)

@@ -50,35 +50,44 @@ type WebScope struct {
 // webCorpus is the part of the web that one question is asked of.
 type webCorpus struct {
 	*Web
+	known  []search.Info // what the question's plan goes by
 	scope  WebScope
-	named  []search.Engine // by the user
 	lang   lang.Code
 	secret secrets
 }
 
-// Corpus returns a part of the web as a corpus for one run. Pages whose address
-// carries one of the secrets are not opened.
+// Known is what is known of the engines that are there now.
+func (w *Web) Known() []search.Info {
+	out := make([]search.Info, len(w.Engines))
+	for i, e := range w.Engines {
+		out[i] = e.Info()
+	}
+	return out
+}
+
+// Corpus returns a part of the web as a corpus for one run, by the engines that
+// are there now. Pages whose address carries one of the secrets are not opened.
 func (w *Web) Corpus(scope WebScope, code lang.Code, secret ...string) (Corpus, error) {
-	c := &webCorpus{Web: w, scope: scope, lang: code, secret: newSecrets(secret...)}
+	return w.corpus(w.Known(), scope, code, secret...)
+}
+
+// corpus is Corpus by engines that were there when the run was created.
+func (w *Web) corpus(known []search.Info, scope WebScope, code lang.Code, secret ...string) (Corpus, error) {
 	if err := (search.Rules{BlockedDomains: append(slices.Clip(scope.Block), scope.Sites...)}).Check(); err != nil {
 		return nil, &PlaceError{Message: err.Error(), Hint: "name domains as in example.org"}
 	}
 	for _, name := range scope.Engines {
-		meant := w.meant(name)
-		if len(meant) == 0 {
-			return nil, w.unknown(name)
-		}
-		for _, e := range meant {
-			if !slices.Contains(c.named, e) {
-				c.named = append(c.named, e)
-			}
+		if len(meant(name, known)) == 0 {
+			return nil, w.unknown(name, known)
 		}
 	}
-	if len(w.Engines) == 0 {
-		return nil, &EngineError{"no search engine is configured", "`dossier doctor` shows what each engine needs; documents of your own are searched with --in DIR"}
+	if len(known) == 0 {
+		return nil, errNoEngine
 	}
-	return c, nil
+	return &webCorpus{Web: w, known: known, scope: scope, lang: code, secret: newSecrets(secret...)}, nil
 }
+
+var errNoEngine = &EngineError{"no search engine is configured", "`dossier doctor` shows what each engine needs; documents of your own are searched with --in DIR"}
 
 func (w *Web) engine(name string) search.Engine {
 	for _, e := range w.Engines {
@@ -91,28 +100,27 @@ func (w *Web) engine(name string) search.Engine {
 
 // meant are the engines that a name stands for: an engine, all whose names begin
 // with it ("github" for repositories and issues), or a topic.
-func (w *Web) meant(name string) []search.Engine {
-	if e := w.engine(name); e != nil {
-		return []search.Engine{e}
-	}
-	var out []search.Engine
-	for _, e := range w.Engines {
-		info := e.Info()
-		if strings.HasPrefix(info.Name, name+"_") || slices.Contains(info.Topics, search.Topic(name)) {
-			out = append(out, e)
+func meant(name string, known []search.Info) []string {
+	var out []string
+	for _, e := range known {
+		if e.Name == name {
+			return []string{name}
+		}
+		if strings.HasPrefix(e.Name, name+"_") || slices.Contains(e.Topics, search.Topic(name)) {
+			out = append(out, e.Name)
 		}
 	}
 	return out
 }
 
 // unknown is the error for a name that is none of the engines'.
-func (w *Web) unknown(name string) error {
+func (w *Web) unknown(name string, known []search.Info) error {
 	if needs, ok := w.Missing[name]; ok {
 		return &EngineError{fmt.Sprintf("the search engine %s is not set up: it needs %s", name, needs), "set it in the configuration, or choose another engine with --search"}
 	}
 	var names []string
-	for _, e := range w.Engines {
-		names = append(names, e.Info().Name)
+	for _, e := range known {
+		names = append(names, e.Name)
 	}
 	return &PlaceError{
 		Message: fmt.Sprintf("there is no search engine %q", name),
@@ -136,20 +144,20 @@ func (c *webCorpus) Weights(context.Context) (Weights, error) { return nil, nil 
 
 // Engines implements Choice.
 func (c *webCorpus) Engines() []search.Info {
-	if len(c.named) > 0 {
+	if len(c.scope.Engines) > 0 {
 		return nil
 	}
-	var out []search.Info
-	for _, e := range c.Web.Engines {
-		out = append(out, e.Info())
-	}
-	return out
+	return c.known
 }
 
-// Find implements Corpus.
+// Find implements Corpus. It asks the engines that are there now.
 func (c *webCorpus) Find(ctx context.Context, q Query) (Finding, error) {
 	trace := &search.Trace{}
-	asked := search.Filtered(search.Clean(c.searcher(q), c.Allowed), search.Rules{
+	who, missing, err := c.searcher(q)
+	if err != nil {
+		return Finding{}, err
+	}
+	asked := search.Filtered(search.Clean(who, c.Allowed), search.Rules{
 		BlockedDomains:  append(slices.Clip(c.Rules.BlockedDomains), c.scope.Block...),
 		BlockedKeywords: c.Rules.BlockedKeywords,
 	})
@@ -159,7 +167,7 @@ func (c *webCorpus) Find(ctx context.Context, q Query) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	f := Finding{Engines: trace.Attempts(), Dropped: trace.Drops()}
+	f := Finding{Engines: append(trace.Attempts(), missing...), Dropped: trace.Drops()}
 	slices.SortStableFunc(f.Engines, func(a, b search.Attempt) int { return cmp.Compare(a.Engine, b.Engine) })
 	for i, h := range first(hits, q.Limit) {
 		f.Leads = append(f.Leads, c.lead(h, i))
@@ -167,13 +175,44 @@ func (c *webCorpus) Find(ctx context.Context, q Query) (Finding, error) {
 	return f, nil
 }
 
-// searcher puts together who is asked: the engines that were chosen at once;
-// those for everything, one after the other until one has something, when the
-// others have too little, or the query is to be asked widely.
-func (c *webCorpus) searcher(q Query) search.Searcher {
-	if len(c.named) > 0 {
-		return fused(c.named)
+// searcher puts together who is asked: the engines that were named, or those that
+// were chosen at once; those for everything, one after the other until one has
+// something, when the others have too little, or the query is to be asked
+// widely. Missing are engines that were named and have gone since.
+func (c *webCorpus) searcher(q Query) (who search.Searcher, missing []search.Attempt, err error) {
+	if len(c.Web.Engines) == 0 {
+		return nil, nil, errNoEngine
 	}
+	if len(c.scope.Engines) > 0 {
+		return c.namedSearcher()
+	}
+	return c.chosenSearcher(q), nil, nil
+}
+
+// namedSearcher asks the engines that the user named.
+func (c *webCorpus) namedSearcher() (search.Searcher, []search.Attempt, error) {
+	var engines []search.Engine
+	var missing []search.Attempt
+	now := c.Web.Known()
+	for _, name := range c.scope.Engines {
+		names := meant(name, now)
+		if len(names) == 0 {
+			missing = append(missing, search.Attempt{Engine: name, Reason: search.Unavailable, Detail: "it is not set up any more"})
+		}
+		for _, n := range names {
+			if e := c.engine(n); !slices.Contains(engines, e) {
+				engines = append(engines, e)
+			}
+		}
+	}
+	if len(engines) == 0 {
+		return nil, nil, c.unknown(c.scope.Engines[0], now)
+	}
+	return fused(engines), missing, nil
+}
+
+// chosenSearcher asks engines by the plan of the question.
+func (c *webCorpus) chosenSearcher(q Query) search.Searcher {
 	var special, general, settled []search.Engine
 	for _, e := range c.Web.Engines {
 		info := e.Info()
@@ -200,6 +239,9 @@ func (c *webCorpus) searcher(q Query) search.Searcher {
 	}
 	if len(general)+len(settled) > 0 {
 		tiers = append(tiers, everything)
+	}
+	if len(tiers) == 0 && len(q.Engines) > 0 {
+		return fused(c.Web.Engines) // those that were chosen have gone since
 	}
 	if q.Wide && len(tiers) > 1 {
 		return search.Fused(fuseK, tiers...)
@@ -311,7 +353,7 @@ func (w *Web) Open(ctx context.Context, at string, secret ...string) (Document, 
 func (w *Web) Kept(ctx context.Context, engine, at string) (search.Hit, error) {
 	e := w.engine(engine)
 	if e == nil {
-		return search.Hit{}, w.unknown(engine)
+		return search.Hit{}, w.unknown(engine, w.Known())
 	}
 	opener, ok := e.(search.Opener)
 	if !ok {

@@ -116,7 +116,7 @@ func webOf(engines ...search.Engine) (*Web, *fakePages) {
 	alive := map[string]string{hiveURL: smallWeb[hiveURL], marketURL: smallWeb[marketURL]}
 	pages := &fakePages{texts: alive, moved: map[string]string{}}
 	for i, e := range engines {
-		engines[i] = search.Traced(e)
+		engines[i] = search.Polite(e, search.Manners{})
 	}
 	return &Web{Engines: engines, Pages: pages, Allowed: func(string) error { return nil }, Missing: map[string]string{"brave": "a key"}}, pages
 }

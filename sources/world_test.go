@@ -148,8 +148,9 @@ func (m *script) models() *llm.Models {
 
 // done is a run of one piece of code that is over.
 type done struct {
-	rec run.Record
-	log []event.Data
+	steps []string // that came to a result
+	rec   run.Record
+	log   []event.Data
 }
 
 // perform executes code as a run, and replays it.
@@ -180,6 +181,11 @@ func perform(t *testing.T, limits run.Limits, code func(ctx context.Context, s *
 		t.Error(err)
 	}
 	d := done{rec: h.Record}
+	for _, entry := range h.Entries {
+		if entry.Kind == run.EntryStep {
+			d.steps = append(d.steps, entry.Key)
+		}
+	}
 	for _, p := range placed {
 		d.log = append(d.log, p.Data)
 	}

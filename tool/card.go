@@ -14,13 +14,16 @@ import (
 // same name, schema and effect whenever it is taken up again, whatever became
 // of the tool in between.
 type Card struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Schema      json.RawMessage `json:"schema"`
-	Effect      run.Effect      `json:"effect,omitempty"`
-	Kind        Kind            `json:"kind,omitempty"`
-	System      bool            `json:"system,omitempty"`
-	Origin      string          `json:"origin"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Schema is what models are shown, and Checked what arguments are held to
+	// where that is another.
+	Schema  json.RawMessage `json:"schema"`
+	Checked json.RawMessage `json:"checked,omitempty"`
+	Effect  run.Effect      `json:"effect,omitempty"`
+	Kind    Kind            `json:"kind,omitempty"`
+	System  bool            `json:"system,omitempty"`
+	Origin  string          `json:"origin"`
 }
 
 // Cards of tools, in their order.
@@ -29,58 +32,100 @@ func Cards(tools []Tool) []Card {
 	for i, t := range tools {
 		s := t.Spec()
 		cards[i] = Card{
-			Name: s.Name, Description: s.Description, Schema: s.Schema.Strict, Effect: s.Effect, Kind: s.Kind, System: s.System, Origin: s.Origin,
+			Name: s.Name, Description: s.Description, Schema: s.Schema.Strict, Checked: s.Schema.Checked,
+			Effect: s.Effect, Kind: s.Kind, System: s.System, Origin: s.Origin,
 		}
 	}
 	return cards
 }
 
-// Dealt returns the tool of each card: the one of that name and origin among
-// those there are now, as the card has it, or in the place of one that is gone
-// a tool whose calls fail.
-func Dealt(cards []Card, now []Tool) ([]Tool, error) {
+// Find looks for the tool of a card among those there are now. It is asked
+// inside the step of a call.
+type Find func(ctx context.Context, c Card) (Tool, error)
+
+// Dealt returns the tool of each card, known from now on as the card has it: the
+// one of that name and origin among those at hand, or one that find looks for
+// each time that it is called. A tool that is gone fails when it is called.
+func Dealt(cards []Card, have []Tool, find Find) ([]Tool, error) {
 	out := make([]Tool, len(cards))
 	for i, c := range cards {
 		var err error
-		if out[i], err = c.tool(now); err != nil {
+		if out[i], err = c.tool(have, find); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (c Card) tool(now []Tool) (Tool, error) {
-	var live Tool
-	for _, t := range now {
-		if s := t.Spec(); s.Name == c.Name && s.Origin == c.Origin {
-			live = t
-		}
-	}
+func (c Card) tool(have []Tool, find Find) (Tool, error) {
+	live := c.Among(have)
 	if live != nil && (c.Origin == Builtin || c.shows(live.Spec())) {
 		return live, nil // what is built in changes with the program only
 	}
 	spec := Spec{Name: c.Name, Description: c.Description, Effect: c.Effect, Kind: c.Kind, System: c.System, Origin: c.Origin}
-	var err error
-	if spec.Schema, err = llm.ParseSchema(c.Name, c.Schema); err != nil {
+	checked := c.Checked
+	if checked == nil {
+		checked = c.Schema
+	}
+	schema, err := llm.ParseSchema(c.Name, checked)
+	if err != nil {
 		return nil, err
 	}
+	spec.Schema = schema.Showing(c.Schema)
 	if live == nil {
-		return &gone{spec}, nil
+		return &late{spec: spec, card: c, find: find}, nil
 	}
 	spec.Timeout, spec.Tags, spec.Examples = live.Spec().Timeout, live.Spec().Tags, live.Spec().Examples
 	return respecified(live, spec), nil
 }
 
-// shows says whether the card is that of a spec.
-func (c Card) shows(s *Spec) bool {
-	return c.Description == s.Description && c.Effect == s.Effect && c.Kind == s.Kind && c.System == s.System && bytes.Equal(c.Schema, s.Schema.Strict)
+// Among returns the tool of the card's name and origin, nil if there is none.
+func (c Card) Among(tools []Tool) Tool {
+	var live Tool
+	for _, t := range tools {
+		if s := t.Spec(); s.Name == c.Name && s.Origin == c.Origin {
+			live = t
+		}
+	}
+	return live
 }
 
-// gone is a tool that a run knows and that is not there any more.
-type gone struct{ spec Spec }
+// shows says whether the card is that of a spec.
+func (c Card) shows(s *Spec) bool {
+	return c.Description == s.Description && c.Effect == s.Effect && c.Kind == s.Kind && c.System == s.System && bytes.Equal(c.Schema, s.Schema.Strict) && (c.Checked == nil || bytes.Equal(c.Checked, s.Schema.Checked))
+}
 
-func (g *gone) Spec() *Spec { return &g.spec }
+// late is a tool that a run knows and that is looked for when it is called.
+type late struct {
+	spec Spec
+	card Card
+	find Find
+}
 
-func (g *gone) Call(context.Context, *Call) (Result, error) {
-	return Result{}, fmt.Errorf("%s can't be reached now (it comes from %s). Do without it", g.spec.Name, g.spec.Origin)
+func (l *late) Spec() *Spec { return &l.spec }
+
+func (l *late) Call(ctx context.Context, c *Call) (Result, error) {
+	t, err := l.live(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	return t.Call(ctx, c)
+}
+
+// live is the tool that it stands for.
+func (l *late) live(ctx context.Context) (Tool, error) {
+	var t Tool
+	var err error
+	if l.find != nil {
+		t, err = l.find(ctx, l.card)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, fmt.Errorf("%s can't be reached now: %w. Do without it", l.spec.Name, err)
+	case t == nil:
+		return nil, fmt.Errorf("%s can't be reached now (it comes from %s). Do without it", l.spec.Name, l.spec.Origin)
+	}
+	return t, nil
 }

@@ -48,6 +48,10 @@ type Guard struct {
 	Timeout time.Duration
 	// MostText bounds the text of a result, in characters; 0 is MostText.
 	MostText int
+	// Until ends when the call is not waited for any longer although the run
+	// goes on, because it is to finish or its time is up; see
+	// run.Scope.UntilFinish. Nil is never.
+	Until context.Context
 }
 
 const (
@@ -69,14 +73,57 @@ func (e *ArgumentError) Error() string {
 
 func (e *ArgumentError) Unwrap() error { return e.Err }
 
+// UnknownEffectError says that a call which changes something was left before it
+// said how it ended: nobody knows whether it took effect. It is the failure of
+// the call's step, so that the call is never made again by itself.
+type UnknownEffectError struct {
+	Tool string
+	Why  error
+}
+
+func (e *UnknownEffectError) Error() string {
+	return fmt.Sprintf("%s was left before it said how it ended (%v). It is unknown whether it took effect: don't call it again without finding that out", e.Tool, e.Why)
+}
+
+func (e *UnknownEffectError) Unwrap() error { return e.Why }
+
+// Fault tells the kernel how to record the error.
+func (e *UnknownEffectError) Fault() (code, hint string) {
+	return CodeUnknownEffect, "find out whether it took effect before it is done again"
+}
+
+// CodeUnknownEffect is the code of a step of which nobody knows whether it took
+// effect.
+const CodeUnknownEffect = "unknown_effect"
+
+// leaveTime is how long a tool that may have changed something is waited for
+// after it was told to stop: a program that it has started is to be gone, and
+// what is done by then counts.
+const leaveTime = 2 * time.Second
+
 // Invoke calls a tool and turns whatever it does into an outcome: an error, a
 // panic, no answer in time, too much text or text that is none. An error is
-// returned only when the run itself has to stop.
+// returned when the run itself has to stop, and when it is unknown whether an
+// effectful tool took effect: an *UnknownEffectError.
 //
-// A tool that does not heed its context is left behind when its time is up.
+// A tool that does not heed its context is left behind when its time is up, or
+// when the run is to finish.
 func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
+	if g.Until == nil {
+		g.Until = ctx
+	}
 	spec := t.Spec()
+	if spec.Effect == run.Effectful && g.Until.Err() != nil && ctx.Err() == nil {
+		return Failure(fmt.Errorf("%s was not called: %w", spec.Name, context.Cause(g.Until))), nil
+	}
 	timeout := spec.Timeout
+	if l, ok := t.(*late); ok {
+		live, err := l.live(g.Until)
+		if err != nil {
+			return settle(ctx, spec, answer{err: err}, 0, g)
+		}
+		t, timeout = live, live.Spec().Timeout
+	}
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
@@ -86,9 +133,14 @@ func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 	if e, ok := t.(early); ok {
 		e.readArgs(c)
 	}
-	work, cancel := context.WithTimeoutCause(ctx, timeout, errTooSlow)
+	work, cancel := context.WithTimeoutCause(g.Until, timeout, errTooSlow)
 	defer cancel()
-	done := make(chan answer)
+	done, left := make(chan answer), work.Done()
+	if spec.Effect != run.Read { // it is waited for a little longer
+		over := make(chan struct{})
+		defer close(over)
+		left = over
+	}
 	go func() {
 		var a answer
 		defer func() {
@@ -97,17 +149,41 @@ func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 			}
 			select {
 			case done <- a:
-			case <-work.Done(): // nobody waits any more
+			case <-left: // nobody waits any more
 			}
 		}()
 		a.result, a.err = t.Call(work, c)
 	}()
+	var a answer
 	select {
-	case a := <-done:
-		return settle(ctx, spec, a, timeout, g)
+	case a = <-done:
 	case <-work.Done():
-		return settle(ctx, spec, answer{err: context.Cause(work)}, timeout, g)
+		a = leave(ctx, work, spec, done)
 	}
+	if a.err != nil && work.Err() != nil && ctx.Err() == nil && spec.Effect == run.Effectful {
+		why := context.Cause(work)
+		if errors.Is(why, errTooSlow) {
+			why = fmt.Errorf("there was no answer in %s", timeout)
+		}
+		return Outcome{}, &UnknownEffectError{Tool: spec.Name, Why: why}
+	}
+	return settle(ctx, spec, a, timeout, g)
+}
+
+// leave is how a call ends that is not waited for any longer. One that may have
+// changed something has a moment to stop.
+func leave(ctx, work context.Context, spec *Spec, done <-chan answer) answer {
+	if spec.Effect != run.Read && ctx.Err() == nil {
+		moment := time.NewTimer(leaveTime)
+		defer moment.Stop()
+		select {
+		case a := <-done:
+			return a
+		case <-moment.C:
+		case <-ctx.Done():
+		}
+	}
+	return answer{err: context.Cause(work)}
 }
 
 type answer struct {
@@ -124,6 +200,9 @@ func settle(ctx context.Context, spec *Spec, a answer, timeout time.Duration, g 
 	}
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
+	}
+	if g.Until.Err() != nil {
+		return Failure(context.Cause(g.Until)), nil
 	}
 	if run.Stopped(a.err) {
 		return Outcome{}, a.err

@@ -100,9 +100,15 @@ type commandArgs struct {
 	Command   string `json:"command" jsonschema:"one program and its arguments; there is no shell: no pipes, redirections, variables or file patterns"`
 }
 
-func commandMakers() []maker { return []maker{{RunCommand, runCommand}} }
+func commandMakers() []maker {
+	return []maker{{name: RunCommand, make: runCommand, check: func(config json.RawMessage, s Settings) error {
+		_, err := workspaceFor(config, s)
+		return err
+	}}}
+}
 
-func runCommand(config json.RawMessage, s Settings) (tool.Tool, error) {
+// workspaceFor is the workspace that settings allow.
+func workspaceFor(config json.RawMessage, s Settings) (*workspace, error) {
 	var conf commandConfig
 	if err := readConfig(RunCommand, config, &conf); err != nil {
 		return nil, err
@@ -111,11 +117,25 @@ func runCommand(config json.RawMessage, s Settings) (tool.Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", RunCommand, err)
 	}
+	return w, nil
+}
+
+func runCommand(config json.RawMessage, s Settings) (tool.Tool, error) {
+	if err := readConfig(RunCommand, config, &commandConfig{}); err != nil {
+		return nil, err
+	}
+	w, off := workspaceFor(config, s)
+	if off != nil {
+		w = &workspace{timeout: defaultCommandTime}
+	}
 	return tool.New(tool.Spec{
 		Name: RunCommand, Effect: run.Effectful, Timeout: w.timeout + 5*time.Second, Tags: []string{"system", "command", "files"},
 		Description: "Run one program in the workspace folder and read what it prints. There is no shell. " + w.what(),
 		Examples:    []string{"list the files", "run a command", "search in files", "выполни команду", "运行命令"},
 	}, func(ctx context.Context, _ *tool.Call, in commandArgs) (tool.Result, error) {
+		if off != nil {
+			return tool.Result{}, off
+		}
 		words, err := splitCommand(in.Command)
 		if err != nil {
 			return tool.Result{}, err

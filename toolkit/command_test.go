@@ -97,7 +97,7 @@ func TestCommandSettings(t *testing.T) {
 		`{"programs":["python3"]}`:           "python3, which is not among",
 		`{"workspace":"x"}`:                  "did you mean workspace_path",
 	} {
-		if _, err := k.Make(RunCommand, json.RawMessage(config), w.settings); err == nil || !strings.Contains(err.Error(), want) {
+		if err := k.Check(RunCommand, json.RawMessage(config), w.settings); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", config, err)
 		}
 	}

@@ -59,7 +59,7 @@ func composeContext(s *shelf) tool.Tool {
 				return tool.Result{}, err
 			}
 			facets := facetsOf(c.State, made, passages)
-			packed := kb.ComposeNumbered(facets, cmp.Or(in.MaxTokens, 3000), func(path string, after int) (int, bool) {
+			packed := kb.Compose(facets, cmp.Or(in.MaxTokens, 3000), func(path string, after int) (int, bool) {
 				return c.State.Number(sources.Address(path), after)
 			})
 			out := composed{Context: packed.Text, Citations: []shownCitation{}, Missing: missing}

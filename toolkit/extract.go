@@ -123,13 +123,11 @@ func (r *pageReading) fetch(ctx context.Context) error {
 	if err := budget.Check(run.Pages); err != nil {
 		return err
 	}
-	if limit := budget.Limits().Pages; limit > 0 {
-		left := max(0, limit-budget.Spent().Pages)
-		for _, p := range todo[min(left, len(todo)):] {
-			p.refused = "the budget of pages is spent"
-		}
-		todo = todo[:min(left, len(todo))]
+	left := budget.Allot(run.Pages, budget.Spent().Pages, len(todo))
+	for _, p := range todo[left:] {
+		p.refused = "the budget of pages is spent"
 	}
+	todo = todo[:left]
 	reading, cancel := context.WithTimeoutCause(ctx, readingTime, errors.New("it took too long"))
 	defer cancel()
 	secret := r.c.Scope.Record().ID

@@ -39,7 +39,7 @@ const (
 
 func (k *Toolkit) libraryMakers() []maker {
 	with := func(name string, build func(*shelf) tool.Tool) maker {
-		return maker{name, func(config json.RawMessage, _ Settings) (tool.Tool, error) {
+		return maker{name: name, make: func(config json.RawMessage, _ Settings) (tool.Tool, error) {
 			s := &shelf{parts: k.parts}
 			if err := readConfig(name, config, &s.conf); err != nil {
 				return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dossier/sources"
 	"dossier/tool"
 )
 
@@ -132,6 +133,33 @@ func TestEveryToolIsDescribed(t *testing.T) {
 	}
 }
 
+// A tool that can't be used here is made all the same, as the same tool: an agent
+// whose run is taken up where the operator allows less has not got other tools.
+func TestUnusableToolsAreMade(t *testing.T) {
+	w, dir := bench(t)
+	allowed, err := New(Parts{}).Make(RunCommand, nil, w.settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]Settings{"off": {}, "its folder is gone": {Commands: Commands{Workspace: dir + "/gone"}}} {
+		off, err := New(Parts{}).Make(RunCommand, nil, s)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		was, is := allowed.Spec(), off.Spec()
+		if is.Name != was.Name || is.Effect != was.Effect || is.Kind != was.Kind || is.Schema != was.Schema {
+			t.Errorf("%s: %+v instead of %+v", name, is, was)
+		}
+		out, err := tool.Invoke(t.Context(), off, &tool.Call{Args: json.RawMessage(`{"reasoning":"r","command":"ls"}`)}, tool.Guard{})
+		if err != nil || !out.Failed || !strings.Contains(out.Text, "workspace_path") {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+	if _, err := New(Parts{Web: &sources.Web{}}).Make(WebSearch, json.RawMessage(`{"engine":"altavista"}`), Settings{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestMakeSaysWhatIsWrong(t *testing.T) {
 	k := New(Parts{})
 	for _, c := range []struct{ name, config, want string }{
@@ -146,7 +174,7 @@ func TestMakeSaysWhatIsWrong(t *testing.T) {
 		{"run_command_tool", `{"workspace_path":"/"}`, "is off"},
 		{"search", `{"colection":"a"}`, "did you mean collection"},
 	} {
-		_, err := k.Make(c.name, json.RawMessage(c.config), Settings{})
+		err := k.Check(c.name, json.RawMessage(c.config), Settings{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v", c.name, c.config, err)
 		}

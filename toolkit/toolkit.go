@@ -71,6 +71,9 @@ type Toolkit struct {
 type maker struct {
 	name string
 	make func(config json.RawMessage, s Settings) (tool.Tool, error)
+	// check says what keeps a tool that can be made from being used; nil for
+	// those that nothing does.
+	check func(config json.RawMessage, s Settings) error
 }
 
 // New returns the built-in tools over their parts.
@@ -82,7 +85,7 @@ func New(p Parts) *Toolkit {
 
 // plain makes the maker of a tool that has no settings of its own.
 func plain(name string, build func(s Settings) tool.Tool) maker {
-	return maker{name, func(config json.RawMessage, s Settings) (tool.Tool, error) {
+	return maker{name: name, make: func(config json.RawMessage, s Settings) (tool.Tool, error) {
 		var none struct{}
 		if err := readConfig(name, config, &none); err != nil {
 			return nil, err
@@ -102,14 +105,37 @@ func (k *Toolkit) Names() []string {
 
 // Make returns the tool of a name, whose case and word separators don't matter.
 // The error says what is wrong with the name or the config, and what was
-// probably meant.
+// probably meant. What the tool needs beside them may be missing: it says so
+// when it is called, so that an agent has the same tools wherever its work is
+// taken up.
 func (k *Toolkit) Make(name string, config json.RawMessage, s Settings) (tool.Tool, error) {
+	m, err := k.maker(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.make(config, s.withDefaults())
+}
+
+// Check says why a tool can't be made, or not be used here.
+func (k *Toolkit) Check(name string, config json.RawMessage, s Settings) error {
+	m, err := k.maker(name)
+	if err != nil {
+		return err
+	}
+	s = s.withDefaults()
+	if _, err := m.make(config, s); err != nil || m.check == nil {
+		return err
+	}
+	return m.check(config, s)
+}
+
+func (k *Toolkit) maker(name string) (maker, error) {
 	for _, m := range k.makers {
 		if tool.PlainName(m.name) == tool.PlainName(name) {
-			return m.make(config, s.withDefaults())
+			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no tool %q%s", name, didYouMean(tool.PlainName(name), k.Names()))
+	return maker{}, fmt.Errorf("there is no tool %q%s", name, didYouMean(tool.PlainName(name), k.Names()))
 }
 
 // System returns the tools without which an agent can't work, in their order.

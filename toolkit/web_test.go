@@ -77,13 +77,8 @@ func TestWebSearchFails(t *testing.T) {
 	if o := w.do(none).last(); o.Failed || !strings.HasSuffix(o.Text, "No results. Use other words.\n\n") {
 		t.Errorf("%+v", o)
 	}
-	web.Break(webtest.Fault{Kind: webtest.RateLimited, Times: 1})
-	d := w.do(searchFor("Keldra"))
-	if !d.last().Failed || !strings.Contains(d.last().Text, "rate-limited") || d.state.Searches != 0 || d.kinds() != "search.started search.results" {
-		t.Errorf("%+v %s", d.last(), d.kinds())
-	}
 	w.limits = run.Limits{Searches: 1}
-	d = w.do(searchFor("Keldra"), searchFor("Halden"))
+	d := w.do(searchFor("Keldra"), searchFor("Halden"))
 	if d.outcomes[0].Failed || !strings.Contains(d.last().Text, "the budget of searches is spent") {
 		t.Errorf("%+v", d.last())
 	}
@@ -99,8 +94,13 @@ func TestWebSearchFails(t *testing.T) {
 	if o := w.do(missing).last(); !o.Failed || !strings.Contains(o.Text, "search.tavily_api_key") {
 		t.Errorf("%+v", o)
 	}
-	if _, err := New(w.parts).Make(WebSearch, []byte(`{"engine":"altavista"}`), Settings{}); err == nil || !strings.Contains(err.Error(), "searxng") {
+	if err := New(w.parts).Check(WebSearch, []byte(`{"engine":"altavista"}`), Settings{}); err == nil || !strings.Contains(err.Error(), "searxng") {
 		t.Error(err)
+	}
+	web.Break(webtest.Fault{Kind: webtest.RateLimited, Times: 1}) // the engine rests from now on
+	d = w.do(searchFor("Keldra"))
+	if !d.last().Failed || !strings.Contains(d.last().Text, "rate-limited") || d.state.Searches != 0 || d.kinds() != "search.started search.results" {
+		t.Errorf("%+v %s", d.last(), d.kinds())
 	}
 	w.parts.Web = nil
 	if o := w.do(searchFor("Keldra")).last(); !strings.Contains(o.Text, "no search engine is configured") {
@@ -271,7 +271,7 @@ func TestSourceTools(t *testing.T) {
 		e := &engine{name: c.engine, hits: []search.Hit{
 			{URL: "https://named.example/1", Title: "Bees", Snippet: "short", Text: strings.Repeat("long ", 200), Author: "A. Bee", Date: "2025-02-03"},
 		}}
-		w.parts.Web = &sources.Web{Engines: []search.Engine{search.Traced(e)}, Missing: map[string]string{}}
+		w.parts.Web = &sources.Web{Engines: []search.Engine{search.Polite(e, search.Manners{})}, Missing: map[string]string{}}
 		d := w.do(call{tool: name, args: c.args})
 		text := d.last().Text
 		if d.last().Failed || len(e.asked) != 1 || e.asked[0].Text != c.text || d.state.Searches != 1 || len(d.state.Sources) != 1 {
@@ -322,7 +322,7 @@ func TestArxivPaper(t *testing.T) {
 		"https://arxiv.org/abs/2310.06825":     {URL: "https://arxiv.org/abs/2310.06825v1", Title: "Mistral 7B", Text: "We introduce a model.", Author: "A. Jiang", Date: "2023-10-10"},
 		"https://arxiv.org/abs/hep-th/9901001": {Title: "Old", Text: "Strings."},
 	}}
-	w.parts.Web = &sources.Web{Engines: []search.Engine{search.Traced(e)}}
+	w.parts.Web = &sources.Web{Engines: []search.Engine{search.Polite(e, search.Manners{})}}
 	d := w.do(
 		call{tool: GetArxiv, args: `{"paper_id":"https://arxiv.org/pdf/2310.06825.pdf"}`},
 		call{tool: GetArxiv, args: `{"paper_id":"arXiv:hep-th/9901001"}`})
@@ -338,7 +338,7 @@ func TestWholePaper(t *testing.T) {
 	w := newWorld(t)
 	at := "https://arxiv.org/abs/2310.06825"
 	e := &engine{name: "arxiv", opens: map[string]search.Hit{at: {Title: "Mistral 7B", Text: "We introduce a model."}, "https://arxiv.org/pdf/2310.06825": {Text: "All of it."}}}
-	w.parts.Web = &sources.Web{Engines: []search.Engine{search.Traced(e)}, Pages: noPages{}}
+	w.parts.Web = &sources.Web{Engines: []search.Engine{search.Polite(e, search.Manners{})}, Pages: noPages{}}
 	d := w.do(call{tool: GetArxiv, args: `{"paper_id":"2310.06825","full_text":true}`})
 	if !strings.HasSuffix(d.last().Text, "\n\nAll of it.\n") {
 		t.Errorf("%+v", d.last())

@@ -17,7 +17,7 @@ import (
 )
 
 func (k *Toolkit) webMakers() []maker {
-	return []maker{{WebSearch, k.webSearch}, {ExtractPages, k.extractPages}}
+	return []maker{{name: WebSearch, make: k.webSearch, check: k.checkEngine}, {name: ExtractPages, make: k.extractPages}}
 }
 
 // webSearchConfig are the settings of the web search. The key and the address
@@ -60,23 +60,34 @@ const (
 	keptSnippet  = 400
 )
 
+// scope is the part of the web that is searched.
+func (c webSearchConfig) scope() sources.WebScope {
+	if c.Engine == "" {
+		return sources.WebScope{}
+	}
+	return sources.WebScope{Engines: []string{strings.ToLower(c.Engine)}}
+}
+
+// checkEngine refuses an engine that does not exist. One that is not set up is
+// an error of the call: the agent may do without.
+func (k *Toolkit) checkEngine(config json.RawMessage, _ Settings) error {
+	var conf webSearchConfig
+	if err := readConfig(WebSearch, config, &conf); err != nil || conf.Engine == "" || k.parts.Web == nil {
+		return err
+	}
+	var none *sources.EngineError
+	if _, err := k.parts.Web.Corpus(conf.scope(), ""); err != nil && !errors.As(err, &none) {
+		return fmt.Errorf("%s: %w", WebSearch, withHint(err))
+	}
+	return nil
+}
+
 func (k *Toolkit) webSearch(config json.RawMessage, s Settings) (tool.Tool, error) {
 	var conf webSearchConfig
 	if err := readConfig(WebSearch, config, &conf); err != nil {
 		return nil, err
 	}
-	scope := sources.WebScope{}
-	if conf.Engine != "" {
-		scope.Engines = []string{strings.ToLower(conf.Engine)}
-		// One that is not set up is an error of the call: the agent may do
-		// without.
-		var none *sources.EngineError
-		if k.parts.Web != nil {
-			if _, err := k.parts.Web.Corpus(scope, ""); err != nil && !errors.As(err, &none) {
-				return nil, fmt.Errorf("%s: %w", WebSearch, withHint(err))
-			}
-		}
-	}
+	scope := conf.scope()
 	most := cmp.Or(conf.MaxResults, s.MaxResults)
 	return tool.New(tool.Spec{
 		Name: WebSearch, Kind: tool.Searching, Timeout: webTimeout, Tags: []string{"web", "search"},

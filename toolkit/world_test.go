@@ -60,7 +60,7 @@ func (w *world) overWeb(o webtest.Options) *webtest.Web {
 	r := reader.New(reader.Config{CacheDir: w.t.TempDir()})
 	w.t.Cleanup(r.Close)
 	w.parts.Web = &sources.Web{
-		Engines: []search.Engine{search.Traced(searxng.New(web.HTTP(), searxng.Config{URL: web.Searx()}))},
+		Engines: []search.Engine{search.Polite(searxng.New(web.HTTP(), searxng.Config{URL: web.Searx()}), search.Manners{})},
 		Missing: map[string]string{"tavily": "search.tavily_api_key", "zyte": "search.zyte.api_key"},
 		Pages:   &reader.Fetcher{Client: web.Client(), Reader: r}, Allowed: web.Client().Check,
 	}

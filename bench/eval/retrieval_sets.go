@@ -164,12 +164,26 @@ func runRuRAG(ctx context.Context, e *Env) error {
 		if err != nil {
 			return nil, err
 		}
-		return index.Group(hits, func(id string) string { return parents[id] }), nil
+		return documentsOf(hits, parents), nil
 	})
 	if err != nil {
 		return err
 	}
 	return runRuRAGAnswers(ctx, e)
+}
+
+// documentsOf turns a ranking of passages into one of documents: each counts as
+// its best passage.
+func documentsOf(passages ranking, parents map[string]string) ranking {
+	var out ranking
+	seen := map[string]bool{}
+	for _, h := range passages { // the best first
+		if id := parents[h.ID]; !seen[id] {
+			seen[id] = true
+			out = append(out, index.Hit{ID: id, Score: h.Score})
+		}
+	}
+	return out
 }
 
 // runDuReader pools the results of all questions.

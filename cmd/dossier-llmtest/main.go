@@ -53,7 +53,7 @@ Rules are tried in order; a rule without a reply lets the next ones give it:
       reply: {tool_calls: [{name: web_search, arguments: {query: "${question}"}}]}
     - contains: weather
       reply: {text: It rains.}
-    - role: writer               # header X-Dossier-Role, or the model's name
+    - model: writer              # models: {writer: {model: writer}} tells roles apart
       turn: 3                    # the third such call
       fault: {kind: rate_limit, retry_after: 2s}
     - fault: {kind: cut, after: 2, probability: 0.1}

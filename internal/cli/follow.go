@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"dossier"
 	"dossier/event"
 	"dossier/internal/base/logs"
 	"dossier/internal/base/term"
@@ -187,7 +188,7 @@ func (f *follower) takeOver(ctx context.Context) error {
 	if f.watching || rec.Status.Ended() || rec.Status == run.Waiting || rec.Status == run.Paused {
 		return nil
 	}
-	if err := f.link.Resume(ctx, f.rec.ID); err != nil && !errors.Is(err, store.ErrBusy) {
+	if err := f.link.Resume(ctx, f.rec.ID, dossier.ResumeOptions{}); err != nil && !errors.Is(err, store.ErrBusy) {
 		return err
 	}
 	return nil
@@ -209,6 +210,8 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 		}
 		f.view.show(ev)
 		switch d := ev.Data.(type) {
+		case event.RunReopened: // what was the end is not any more
+			f.spent, f.message, f.outcome, f.trouble = false, event.Message{}, "", event.RunError{}
 		case event.BudgetWarning:
 			f.spent = f.spent || d.Hit
 		case event.Message:

@@ -285,20 +285,33 @@ func (a *app) goOn(l *link, rec run.Record) error {
 
 type runsResume struct {
 	one
+	From string `placeholder:"STEP" help:"Do this step anew, and what came of it (runs show --steps lists them)."`
+
+	searchBudget `embed:""`
 }
 
 func (runsResume) Help() string {
-	return `Steps that are recorded are not done, or paid for, again.
+	return `Steps that are recorded are not done, or paid for, again, save those that
+failed and what came of them. A run that ended with what there was goes on when
+the limit that it reached is raised, or when it was told to finish. Limits count
+from the run's beginning.
 
-` + examples("dossier runs resume last")
+` + examples(
+		"dossier runs resume last",
+		"dossier runs resume last --max-tokens 200000",
+		"dossier runs resume 1m7enjj7 --from answer",
+	)
 }
 
 func (c runsResume) Run(a *app) error {
 	return c.on(a, func(l *link, rec run.Record) error {
-		if rec.Status == run.Waiting {
+		o := dossier.ResumeOptions{From: c.From, Limits: run.Limits{
+			Tokens: c.MaxTokens, Cost: c.MaxCost, Time: c.MaxTime, Searches: c.MaxSearches, Pages: c.MaxPages,
+		}}
+		if rec.Status == run.Waiting && o == (dossier.ResumeOptions{}) {
 			return &failure{code: exitNotEnough, message: "the run waits for an answer", hint: "`dossier runs show " + rec.ID + "` shows the question, `dossier runs answer " + rec.ID + " TEXT` answers it"}
 		}
-		if err := l.Resume(a.ctx, rec.ID); err != nil {
+		if err := l.Resume(a.ctx, rec.ID, o); err != nil {
 			return err
 		}
 		return a.goOn(l, rec)

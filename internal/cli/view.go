@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -193,6 +194,10 @@ func (v *textView) line(ev event.Event) string {
 	switch d := ev.Data.(type) {
 	case event.RunStatus:
 		text = v.status(ev, d)
+	case event.RunReopened:
+		if len(d.Steps) > 0 {
+			text = lang.Text(v.lang, "line.reopened", "steps", strings.Join(d.Steps, ", "))
+		}
 	case event.RunError:
 		if !d.Fatal { // a fatal one is the command's own error
 			text = lang.Text(v.lang, "line.trouble", "text", d.Message)
@@ -203,6 +208,8 @@ func (v *textView) line(ev event.Event) string {
 		} else {
 			text = lang.Text(v.lang, "budget.near", "percent", int(100*d.Spent/d.Limit), "used", amount(d.What, d.Spent), "limit", amount(d.What, d.Limit))
 		}
+	case event.Circumstances:
+		text = lang.Text(v.lang, "line.changed", "changes", v.changes(d.Changes))
 	case event.Progress:
 		text = v.progress(d)
 	case event.PlanUpdated:
@@ -245,6 +252,19 @@ func (v *textView) line(ev event.Event) string {
 		return ""
 	}
 	return who + term.Line(text)
+}
+
+// changes says what is no longer as it was.
+func (v *textView) changes(list []event.Change) string {
+	named := func(name string) string { return cmp.Or(name, lang.Text(v.lang, "changed.none")) }
+	var out []string
+	for _, c := range list {
+		key := "changed." + c.What
+		if text := lang.Text(v.lang, key, "of", c.Of, "was", named(c.Was), "now", named(c.Now)); text != key {
+			out = append(out, text) // others are of a later program
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // results is a line about what came back from a search: how much, from which

@@ -67,6 +67,12 @@ func TestTextView(t *testing.T) {
 			},
 			"80% of the budget is used (80 tokens of 100 tokens).\nThe budget is used up: $0.6 of $0.5. The answer rests on what was found so far.\n",
 		},
+		"other circumstances": {
+			false, []event.Data{event.Circumstances{Changes: []event.Change{
+				{What: "model", Of: "writer", Was: "m\x1b[1m"}, {What: "engines", Was: "a", Now: "a, b"}, {What: "weather", Was: "fair"},
+			}}},
+			"changed since the run began: model of writer: m → none; search engines: a → a, b\n",
+		},
 		"work in progress, by tenths": {
 			false, []event.Data{
 				event.Progress{What: "reading", Done: 1, Total: 40}, event.Progress{What: "reading", Done: 4, Total: 40, Note: "x"}, event.Progress{What: "reading", Done: 5, Total: 40},

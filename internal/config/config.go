@@ -123,7 +123,6 @@ type Search struct {
 
 	MaxSearches  int `key:"max_searches" alias:"execution_max_searches" default:"4" min:"0" max:"1000" help:"Searches of one agent before the tool is taken away."`
 	MaxResults   int `key:"max_results" default:"10" min:"1" max:"100" help:"Results of one search."`
-	MaxPages     int `key:"max_pages" default:"5" min:"0" max:"100" help:"Pages read after one search."`
 	ContentLimit int `key:"content_limit" default:"3500" min:"0" help:"Characters of a page that the model sees."`
 }
 
@@ -172,8 +171,7 @@ type Prompts struct {
 type Models struct {
 	Default    Endpoint `key:"default" section:"llm" alias:"model=default_model" default:"max_tokens=8000,temperature=0.4" flag:"provider=provider,model=model,base_url=base-url" help:"Whatever has no model of its own."`
 	Chat       Endpoint `key:"chat" alias:"model=chat_model,max_tokens=chat_model_max_tokens,max_tokens=chat_max_tokens" default:"max_tokens=16384" help:"Conversation."`
-	Summarizer Endpoint `key:"summarizer" alias:"model=search_summarization_model" help:"Query rewriting and summaries of pages."`
-	Planner    Endpoint `key:"planner" help:"Plans and supervision."`
+	Summarizer Endpoint `key:"summarizer" alias:"model=search_summarization_model" help:"Plans, queries and notes on pages."`
 	Researcher Endpoint `key:"researcher" help:"Researching agents."`
 	Writer     Endpoint `key:"writer" help:"Reports."`
 	Verifier   Endpoint `key:"verifier" help:"Checks of claims against passages."`

@@ -202,6 +202,28 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// What went is told and stops nobody who has it in a file, a variable or a
+// stored template; who names it on the command line reads that it is gone.
+func TestSettingsThatWent(t *testing.T) {
+	c := mustLoad(t, Sources{Env: []string{"DOSSIER_MODELS_PLANNER_MODEL=m", "SGR__SEARCH__MAX_PAGES=2"}},
+		yamlFile("search:\n  max_pages: 3\n  max_results: 7\nmodels: {planner: {model: m, api_key: [what, ever]}}\nmodels_planner_base_url: http://x\n"))
+	pages := "search.max_pages is gone, nothing ever read it; web_search.scrape_top_n and limits.pages say how much is read"
+	planner := "models.planner is gone, nothing ever read it; plans are made by models.summarizer"
+	want := []string{"env DOSSIER_MODELS_PLANNER_MODEL: " + planner, "env SGR__SEARCH__MAX_PAGES: " + pages, "c.yaml:2: " + pages, "c.yaml:4: " + planner, "c.yaml:5: " + planner}
+	if got := c.Notes(); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("notes:\n%s", strings.Join(got, "\n"))
+	}
+	if c.Search.MaxResults != 7 {
+		t.Error("its neighbour was lost")
+	}
+	if _, err := c.WithTemplate("old", []byte("search: {max_pages: 3}")); err != nil {
+		t.Error(err)
+	}
+	if _, err := load(t, Sources{Flags: map[string]string{"search.max_pages": "3"}}, nil); err == nil || !strings.Contains(err.Error(), pages) {
+		t.Error(err)
+	}
+}
+
 func TestNames(t *testing.T) {
 	for _, text := range []string{
 		"chat: {history_limit: 5}", "chat_history_limit: 5", "CHAT_HISTORY_LIMIT: '5'", "Chat:\n  History_Limit: 5",

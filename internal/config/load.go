@@ -163,7 +163,8 @@ func (c *Config) WithTemplate(name string, document []byte) (*Config, error) {
 func (c *Config) File() string { return c.st().file }
 
 // Notes are things that are probably mistakes but no errors: a variable with
-// our prefix that nobody reads, a key reference to a variable that is unset.
+// our prefix that nobody reads, a key reference to a variable that is unset, a
+// setting that is gone.
 func (c *Config) Notes() []string { return slices.Clone(c.st().notes) }
 
 func (st *state) reader(t *tables, name, dir string, ly layer, out *[]setting, bad *problems) *reader {
@@ -299,7 +300,9 @@ func (st *state) variables(t *tables, bad *problems) []setting {
 
 func (st *state) unread(t *tables, name, flat string) {
 	note := "env " + name + ": no such setting"
-	if near := t.suggest(t.root, flat); near != "" {
+	if what := wentAway(flat); what != "" {
+		note = "env " + name + ": " + what
+	} else if near := t.suggest(t.root, flat); near != "" {
 		note += "; did you mean " + t.byPath[near].envNames()[0] + "?"
 	}
 	st.notes = append(st.notes, note)
@@ -354,11 +357,16 @@ func (st *state) flags(t *tables, flags map[string]string, bad *problems) []sett
 			l = t.find(n)
 		}
 		if l == nil || l.kind == kindTree {
-			near := ""
+			problem, near := "no setting of this name can be given here", ""
 			if l == nil {
-				near = t.suggest(t.root, strings.ToLower(strings.ReplaceAll(n, ".", "_")))
+				flat := strings.ToLower(strings.ReplaceAll(n, ".", "_"))
+				if what := wentAway(flat); what != "" {
+					problem = what
+				} else {
+					near = t.suggest(t.root, flat)
+				}
 			}
-			bad.add(&Error{Where: where, Problem: "no setting of this name can be given here", Nearest: near})
+			bad.add(&Error{Where: where, Problem: problem, Nearest: near})
 			continue
 		}
 		s, problem := st.text(l, "", flags[n])

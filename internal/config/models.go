@@ -14,7 +14,6 @@ const (
 	RoleDefault    Role = "default"
 	RoleChat       Role = "chat"
 	RoleSummarizer Role = "summarizer"
-	RolePlanner    Role = "planner"
 	RoleResearcher Role = "researcher"
 	RoleWriter     Role = "writer"
 	RoleVerifier   Role = "verifier"
@@ -23,7 +22,7 @@ const (
 
 // Roles lists the roles in the order of the configuration.
 func Roles() []Role {
-	return []Role{RoleDefault, RoleChat, RoleSummarizer, RolePlanner, RoleResearcher, RoleWriter, RoleVerifier, RoleEmbeddings}
+	return []Role{RoleDefault, RoleChat, RoleSummarizer, RoleResearcher, RoleWriter, RoleVerifier, RoleEmbeddings}
 }
 
 // Model is what a call in a role has to use: the role's settings with what it

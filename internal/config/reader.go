@@ -201,6 +201,10 @@ func (r *reader) entry(n *node, p pair, prefix string) {
 			r.value(l, p, name)
 			return
 		}
+		if what := wentAway(flat); what != "" {
+			*r.notes = append(*r.notes, r.name+":"+itoa(p.key.Line)+": "+what)
+			return
+		}
 		near := ""
 		if !r.bad.full() {
 			near = r.t.suggest(n, key)

@@ -62,7 +62,11 @@ func childMain(raw string) error {
 		return err
 	}
 	if o.Sole {
-		if err := s.Evict(ctx); err != nil {
+		owners, err := s.Owners(ctx)
+		for _, owner := range owners {
+			err = errors.Join(err, s.Evict(ctx, owner))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -139,7 +143,7 @@ func (c *child) finish(ctx context.Context, id string) error {
 	for {
 		status, err := c.exec.Execute(ctx, id)
 		switch {
-		case errors.Is(err, run.ErrFenced):
+		case errors.Is(err, run.ErrFenced) || errors.Is(err, run.ErrLapsed):
 			fmt.Println(sayFenced)
 			return nil
 		case errors.Is(err, run.ErrEnded):

@@ -15,11 +15,11 @@ import (
 )
 
 // zombieTTL is the lease of the takeover test.
-const zombieTTL = 400 * time.Millisecond
+const zombieTTL = time.Second
 
 // takeover stops a worker with SIGSTOP in the middle of a run, for longer than
 // its lease, has another worker finish the run, and wakes the first one: its
-// next commit must be refused and change nothing.
+// it gives the run up, or its next commit is refused, and it changes nothing.
 func (t *test) takeover(ctx context.Context) (bool, error) {
 	dir := filepath.Join(t.dir, "takeover")
 	srv, err := t.serve(dir, 30*time.Millisecond)

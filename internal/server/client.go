@@ -112,8 +112,8 @@ func (c *Client) Pause(ctx context.Context, id string) error {
 }
 
 // Resume implements Runs.
-func (c *Client) Resume(ctx context.Context, id string) error {
-	return c.call(ctx, http.MethodPost, path(id)+"/resume", nil, nil)
+func (c *Client) Resume(ctx context.Context, id string, o dossier.ResumeOptions) error {
+	return c.call(ctx, http.MethodPost, path(id)+"/resume", o, nil)
 }
 
 // Finish implements Runs.

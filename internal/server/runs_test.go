@@ -223,7 +223,7 @@ var operations = []operation{
 		b.until(rec.ID, run.Failed)
 		rec, err := b.Get(b.t.Context(), rec.ID)
 		out := []string{describe(err), fmt.Sprintf("%+v", *rec.Failure)}
-		out = append(out, describe(b.Resume(b.t.Context(), rec.ID)))
+		out = append(out, describe(b.Resume(b.t.Context(), rec.ID, dossier.ResumeOptions{})))
 		for _, err := range b.Events(b.t.Context(), rec.ID, rec.LastSeq) {
 			if err != nil {
 				out = append(out, describe(err))
@@ -237,7 +237,7 @@ var operations = []operation{
 		out := []string{describe(b.Pause(b.t.Context(), rec.ID))}
 		b.release <- struct{}{}
 		b.until(rec.ID, run.Paused)
-		out = append(out, describe(b.Pause(b.t.Context(), rec.ID)), describe(b.Resume(b.t.Context(), rec.ID)))
+		out = append(out, describe(b.Pause(b.t.Context(), rec.ID)), describe(b.Resume(b.t.Context(), rec.ID, dossier.ResumeOptions{})))
 		b.until(rec.ID, run.Done)
 		return out
 	}},
@@ -326,8 +326,8 @@ var operations = []operation{
 		for _, err := range []error{
 			start("scripted", " \n"), start("nonsense", "x"), start("scripted", strings.Repeat("x", 9<<20)),
 			get, show, replay, export,
-			b.Answer(ctx, "nothing", "", "x"), b.Pause(ctx, "nothing"), b.Resume(ctx, "nothing"), b.Cancel(ctx, "nothing"),
-			b.Finish(ctx, "nothing"), b.Steer(ctx, "nothing", "x"), b.Delete(ctx, "nothing"), b.Resume(ctx, b.last()),
+			b.Answer(ctx, "nothing", "", "x"), b.Pause(ctx, "nothing"), b.Resume(ctx, "nothing", dossier.ResumeOptions{}), b.Cancel(ctx, "nothing"),
+			b.Finish(ctx, "nothing"), b.Steer(ctx, "nothing", "x"), b.Delete(ctx, "nothing"), b.Resume(ctx, b.last(), dossier.ResumeOptions{}),
 		} {
 			out = append(out, describe(err))
 		}

@@ -36,7 +36,7 @@ type Runs interface {
 	Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error]
 	Answer(ctx context.Context, id, ask, text string) error
 	Pause(ctx context.Context, id string) error
-	Resume(ctx context.Context, id string) error
+	Resume(ctx context.Context, id string, o dossier.ResumeOptions) error
 	Finish(ctx context.Context, id string) error
 	Cancel(ctx context.Context, id string) error
 	Steer(ctx context.Context, id, text string) error
@@ -135,12 +135,21 @@ func (a *api) handler(token string) http.Handler {
 	mux.Handle("GET /.well-known/agent-card.json", outside)
 	a.agents(handle)
 	for verb, do := range map[string]func(context.Context, string) error{
-		"pause": a.runs.Pause, "resume": a.runs.Resume, "finish": a.runs.Finish, "cancel": a.runs.Cancel,
+		"pause": a.runs.Pause, "finish": a.runs.Finish, "cancel": a.runs.Cancel,
 	} {
 		handle("POST /api/runs/{id}/"+verb, func(w http.ResponseWriter, r *http.Request) error {
 			return done(w, do(r.Context(), r.PathValue("id")))
 		})
 	}
+	handle("POST /api/runs/{id}/resume", func(w http.ResponseWriter, r *http.Request) error {
+		var o dossier.ResumeOptions
+		if r.ContentLength != 0 {
+			if err := read(w, r, &o); err != nil {
+				return err
+			}
+		}
+		return done(w, a.runs.Resume(r.Context(), r.PathValue("id"), o))
+	})
 	handle("POST /api/runs/{id}/answer", func(w http.ResponseWriter, r *http.Request) error {
 		var b answerBody
 		if err := read(w, r, &b); err != nil {

@@ -33,6 +33,10 @@ type Store interface {
 	kb.Store
 	fleet.Store
 	catalog.Store
+	// Watch tells that somebody else, through another handle or in another
+	// process, has changed something about runs. Several changes may be told as
+	// one, and some that are none; it is a hint. The caller calls stop.
+	Watch() (changes <-chan struct{}, stop func())
 	// Check verifies the store's integrity.
 	Check(ctx context.Context) error
 	Close() error
@@ -76,21 +80,24 @@ type Runs interface {
 	// Asks returns the questions of a run that have no answer yet, the oldest
 	// first; none when the run is over.
 	Asks(ctx context.Context, id string) ([]run.Entry, error)
-	// Reopen makes a failed, cancelled or paused run runnable again: the
-	// faults recorded for its failing step and inside it are forgotten, cancel, pause and
-	// finish signals are void, and it is queued. It fails with run.ErrEnded
-	// when the run is done and with ErrBusy while a lease is alive; a run in
-	// any other state is left as it is.
-	Reopen(ctx context.Context, id string) error
-	// Evict ends every lease, whoever holds it. It is for a process that has
-	// just become the only one on the store: whoever held a lease is dead.
-	Evict(ctx context.Context) error
-	// Orphans returns the runs without a live lease that a worker should
-	// take, the oldest first: those that are queued or running, those that
-	// wait and have an answer which they have not used or a cancel, pause or
-	// finish signal, and those that are paused and have a cancel or finish
-	// signal.
-	Orphans(ctx context.Context, now time.Time) ([]string, error)
+	// Reopen makes a run runnable again as r says: what is void is forgotten or
+	// gets its run.VoidPlace, cancel, pause and finish signals and answers to
+	// r.Unasked are gone, its epoch goes up, r.Event is in its log, and it is
+	// queued. It fails with ErrBusy while a lease is alive, and with
+	// run.ErrChanged when r was made for another state of the run.
+	Reopen(ctx context.Context, id string, r run.Reopening) error
+	// Owners returns the workers that hold runs, or whose home runs have, that
+	// are not over.
+	Owners(ctx context.Context) ([]string, error)
+	// Evict ends the leases of a worker that is dead and makes its runs
+	// anybody's; those that were running are queued.
+	Evict(ctx context.Context, owner string) error
+	// Orphans returns the runs without a live lease, by the store's clock, that
+	// a worker should take, the oldest first, if home is theirs or they have
+	// none: those that are queued or running, those that wait and have an answer
+	// which they have not used or a cancel, pause or finish signal, and those
+	// that are paused and have a cancel or finish signal.
+	Orphans(ctx context.Context, home string) ([]string, error)
 	// Unrecorded returns the runs of a mode that are over since a moment, or
 	// were changed since they are, and have no outcome, the oldest first.
 	Unrecorded(ctx context.Context, mode string, since time.Time) ([]string, error)

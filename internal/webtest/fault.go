@@ -35,7 +35,7 @@ const (
 	NoJSON       FaultKind = "no json"      // 403, as from an instance that has the format switched off
 )
 
-// Break makes the engine fail until it is mended, or as often as f says.
+// Break makes the engine fail from now on, or as often as f says; the zero Fault ends that.
 func (w *Web) Break(f Fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +50,7 @@ func (w *Web) Mend() {
 	clear(w.faults)
 }
 
-// BreakPage makes the page at a URL fail until it is mended.
+// BreakPage makes the page at a URL fail from now on.
 func (w *Web) BreakPage(url string, f Fault) error {
 	key := w.key(url)
 	if w.site.byURL[key] == nil {

@@ -45,28 +45,19 @@ func Repair(text string) ([]byte, error) {
 // model for one. It overlooks what Repair refuses (text stuck to the object,
 // control characters, broken escapes), opens an object that was wrapped in a
 // string or in an array of one, and takes the largest object where prose holds several, the last of equals.
-func Object(text string) ([]byte, error) { return find(text, kindObject, '{') }
-
-// Array is Object for callers that asked for an array.
-func Array(text string) ([]byte, error) { return find(text, kindArray, '[') }
-
-func find(text string, want kind, opener byte) ([]byte, error) {
+func Object(text string) ([]byte, error) {
 	trimmed := strings.TrimSpace(text)
-	if trimmed != "" && trimmed[0] == opener {
+	if trimmed != "" && trimmed[0] == '{' {
 		if b := []byte(text); json.Valid(b) {
 			return b, nil
 		}
 	}
-	best, err := pick(answer(text), want)
+	best, err := pick(answer(text))
 	if err != nil {
 		return nil, err
 	}
 	if best == nil {
-		name := "object"
-		if want == kindArray {
-			name = "array"
-		}
-		return nil, fmt.Errorf("json repair: no %s in the text: %w", name, ErrNone)
+		return nil, fmt.Errorf("json repair: no object in the text: %w", ErrNone)
 	}
 	return finish(best, nil)
 }
@@ -84,13 +75,13 @@ func answer(text string) string {
 	return text
 }
 
-// pick chooses among the values of the text.
-func pick(text string, want kind) (*node, error) {
+// pick chooses among the objects of the text.
+func pick(text string) (*node, error) {
 	p := newParser(text, false)
 	var best *node
 	size := -1
 	for _, v := range p.values() {
-		n := unwrap(v.node, want)
+		n := unwrap(v.node)
 		if n == nil {
 			continue
 		}
@@ -101,12 +92,12 @@ func pick(text string, want kind) (*node, error) {
 	return best, p.err
 }
 
-// unwrap returns n, or the one value inside it, if that is what is wanted.
-func unwrap(n *node, want kind) *node {
+// unwrap returns n, or the one value inside it, if that is an object.
+func unwrap(n *node) *node {
 	switch {
-	case n.kind == want:
+	case n.kind == kindObject:
 		return n
-	case n.kind == kindArray && len(n.items) == 1 && n.items[0].kind == want:
+	case n.kind == kindArray && len(n.items) == 1 && n.items[0].kind == kindObject:
 		return n.items[0]
 	case n.kind == kindString:
 		var inner string
@@ -118,7 +109,7 @@ func unwrap(n *node, want kind) *node {
 		if p.i == len(p.s) || p.s[p.i] != '{' && p.s[p.i] != '[' {
 			return nil
 		}
-		if v := p.value(inTop); v != nil && v.kind == want && p.err == nil {
+		if v := p.value(inTop); v != nil && v.kind == kindObject && p.err == nil {
 			return v
 		}
 	}

@@ -158,24 +158,6 @@ func TestObject(t *testing.T) {
 	}
 }
 
-func TestArray(t *testing.T) {
-	cases := [][2]string{
-		{` [1,2] `, ` [1,2] `},
-		{`{"a":1} and ["x", "y",]`, `["x","y"]`},
-		{`"[1, 2]"`, `[1,2]`},
-		{`The queries are: ["a", "b`, `["a","b"]`},
-	}
-	for _, c := range cases {
-		got, err := Array(c[0])
-		if err != nil || !equal(t, got, []byte(c[1])) {
-			t.Errorf("Array(%q) = %s, %v, want %s", c[0], got, err, c[1])
-		}
-	}
-	if got, err := Array(`{"a":1}`); !errors.Is(err, ErrNone) {
-		t.Errorf("Array of an object = %s, %v, want ErrNone", got, err)
-	}
-}
-
 func equal(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	var x, y any

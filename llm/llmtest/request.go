@@ -16,7 +16,8 @@ type Request struct {
 	Dialect string
 	// Endpoint is "chat" or "embeddings".
 	Endpoint string
-	// Role is the header X-Dossier-Role, or the model's name without it.
+	// Role is the model's name, unless a test says otherwise in the header
+	// X-Dossier-Role.
 	Role string
 	// Schema is the name of the schema asked for or of the forced tool.
 	Schema string

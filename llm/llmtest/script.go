@@ -48,7 +48,8 @@ type Rule struct {
 	// Name is recorded with the calls that the rule answered.
 	Name string `yaml:"name"`
 
-	// Role is the header X-Dossier-Role, or the model's name without it.
+	// Role is the model's name, unless a test says otherwise in the header
+	// X-Dossier-Role.
 	Role string `yaml:"role"`
 	// Schema is the name of the JSON schema asked for, or of the forced tool.
 	Schema string `yaml:"schema"`

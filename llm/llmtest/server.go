@@ -16,7 +16,8 @@ import (
 	"dossier/llm"
 )
 
-// RoleHeader names the role that a call is made for.
+// RoleHeader names the role that a call is made for, where a test wants to say
+// it apart from the model. Dossier never sends it.
 const RoleHeader = "X-Dossier-Role"
 
 const maxBody = 64 << 20

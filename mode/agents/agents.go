@@ -4,11 +4,14 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"dossier/agent"
@@ -48,11 +51,17 @@ type Member struct {
 type Parts struct {
 	// Resolve finds the agent that a request names.
 	Resolve func(ctx context.Context, req *mode.Request) (Settings, error)
-	// Tools makes the tools that an agent lists. Trouble is what could not be
-	// had, in sentences for people.
+	// Builtin makes the tools of an agent that are part of the program. Nobody is
+	// asked for them, and one that can't be used now is among them: it says so
+	// when it is called.
+	Builtin func(m Member) ([]tool.Tool, error)
+	// Tools makes all tools that an agent lists, asking servers for theirs: it is
+	// called inside of steps. Trouble is what could not be had, in sentences for
+	// people.
 	Tools func(ctx context.Context, m Member) (tools []tool.Tool, trouble []string, err error)
-	// Models returns those of an agent.
-	Models func(ctx context.Context, m Member) (*llm.Models, error)
+	// Models returns those of an agent. That they can't be had is told by their
+	// calls.
+	Models func(ctx context.Context, m Member) *llm.Models
 	Finder agent.Finder
 	Used   func(spec *tool.Spec, failed string, took time.Duration)
 
@@ -77,6 +86,28 @@ func (m *Mode) SettingsFor(ctx context.Context, req *mode.Request) (any, error) 
 	return m.parts.Resolve(ctx, req)
 }
 
+// Circumstances implements mode.Situated.
+func (m *Mode) Circumstances(ctx context.Context, req *mode.Request) mode.Circumstances {
+	var set Settings
+	if err := json.Unmarshal(req.Settings, &set); err != nil {
+		return mode.Circumstances{}
+	}
+	c := mode.Circumstances{Models: make(map[string]string)}
+	add := func(who Member) {
+		if s := m.parts.Models(ctx, who).Setting(role); s.Model != nil {
+			c.Models[who.Agent.Name] = cmp.Or(req.Model, who.Agent.Model, s.Name)
+		}
+	}
+	add(set.Member)
+	for _, callee := range set.Callees {
+		add(callee)
+	}
+	return c
+}
+
+// role is that of the model that decides for an agent.
+const role = llm.ForResearcher
+
 // Run implements mode.Mode.
 func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.Answer, error) {
 	var set Settings
@@ -87,7 +118,8 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	a, err := m.agent(ctx, s, set, set.Member)
+	h := &house{mode: m, set: set, known: req.Circumstances}
+	a, err := h.agent(ctx, s, set.Member)
 	if err != nil {
 		return mode.Answer{}, err
 	}
@@ -112,33 +144,46 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	return d.deliver(ctx)
 }
 
+// house is what the agents of one run have in common.
+type house struct {
+	mode  *Mode
+	set   Settings
+	known *mode.Circumstances
+}
+
 // agent makes a definition ready.
-func (m *Mode) agent(ctx context.Context, s *run.Scope, set Settings, who Member) (*agent.Agent, error) {
+func (h *house) agent(ctx context.Context, s *run.Scope, who Member) (*agent.Agent, error) {
 	d := who.Agent
-	tools, err := m.tools(ctx, s, who)
+	tools, err := h.tools(ctx, s, who)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range d.Agents {
-		callee, ok := set.Callees[name]
+		callee, ok := h.set.Callees[name]
 		if !ok {
 			continue
 		}
-		tools = append(tools, agent.AsTool(callee.Agent, func(ctx context.Context, s *run.Scope) (*agent.Agent, error) { return m.agent(ctx, s, set, callee) }))
+		tools = append(tools, agent.AsTool(callee.Agent, func(ctx context.Context, s *run.Scope) (*agent.Agent, error) { return h.agent(ctx, s, callee) }))
 	}
 	all, err := tool.NewSet(tools...)
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: %w", d.Name, err)
 	}
-	models, err := m.parts.Models(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	blobs := m.parts.Blobs
+	parts := &h.mode.parts
+	models := parts.Models(ctx, who)
 	return &agent.Agent{
-		Definition: d, Tools: all, Models: models, Role: llm.ForResearcher, Finder: m.parts.Finder, Used: m.parts.Used,
-		Compose: func(ctx context.Context, state *tool.State) (string, error) { return quotes(ctx, blobs, state) },
+		Definition: d, Tools: all, Models: models, Role: role, WithoutModel: h.withoutModel(d.Name, models), Finder: parts.Finder, Used: parts.Used,
+		Compose: func(ctx context.Context, state *tool.State) (string, error) { return quotes(ctx, parts.Blobs, state) },
 	}, nil
+}
+
+// withoutModel says whether an agent had no model when the run was created.
+func (h *house) withoutModel(name string, now *llm.Models) bool {
+	if h.known == nil {
+		return !now.For(role).Configured()
+	}
+	_, had := h.known.Models[name]
+	return !had
 }
 
 // outfit is what an agent was given when its work began.
@@ -149,25 +194,53 @@ type outfit struct {
 
 // tools makes those of a definition. What servers have may change while a run
 // lies still, so it is recorded: the run goes on with the tools that it began
-// with, and those that are gone by then fail when they are called.
-func (m *Mode) tools(ctx context.Context, s *run.Scope, who Member) ([]tool.Tool, error) {
-	tools, trouble, err := m.parts.Tools(ctx, who)
+// with. Servers are not asked again until one of their tools is called, and
+// those that are gone by then fail.
+func (h *house) tools(ctx context.Context, s *run.Scope, who Member) ([]tool.Tool, error) {
+	parts := &h.mode.parts
+	builtin, err := parts.Builtin(who)
+	if err != nil || !reaches(who.Agent) {
+		return builtin, err
+	}
+	have := builtin
+	given, err := run.Step(ctx, s, "outfit", func(ctx context.Context, s *run.Scope) (outfit, error) {
+		until, cancel := s.UntilFinish(ctx)
+		defer cancel()
+		tools, trouble, err := parts.Tools(until, who)
+		if err != nil && until.Err() != nil && ctx.Err() == nil { // the run is to end with what there is
+			tools, trouble, err = builtin, []string{context.Cause(until).Error()}, nil
+		}
+		if err != nil {
+			return outfit{}, err
+		}
+		have = tools
+		return outfit{tool.Cards(tools), trouble}, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if reaches(who.Agent) {
-		given, err := run.Step(ctx, s, "outfit", func(context.Context, *run.Scope) (outfit, error) {
-			return outfit{tool.Cards(tools), trouble}, nil
-		})
+	var mu sync.Mutex
+	var now []tool.Tool // asked for once
+	tools, err := tool.Dealt(given.Tools, have, func(ctx context.Context, c tool.Card) (tool.Tool, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if t := c.Among(now); t != nil {
+			return t, nil
+		}
+		all, trouble, err := parts.Tools(ctx, who)
 		if err != nil {
 			return nil, err
 		}
-		if tools, err = tool.Dealt(given.Tools, tools); err != nil {
-			return nil, err
+		now = all
+		if t := c.Among(now); t != nil || len(trouble) == 0 {
+			return t, nil
 		}
-		trouble = given.Trouble
+		return nil, errors.New(strings.Join(trouble, "; "))
+	})
+	if err != nil {
+		return nil, err
 	}
-	for _, text := range trouble {
+	for _, text := range given.Trouble {
 		if err := s.Emit(event.RunError{Code: "tool_missing", Message: text}); err != nil {
 			return nil, err
 		}
@@ -194,7 +267,10 @@ func reaches(d agent.Definition) bool {
 	return d.Search.OnDemand || len(d.Search.Always) > 0 || slices.ContainsFunc(d.Tools, func(ref agent.ToolRef) bool { return strings.Contains(ref.Name, ":") })
 }
 
-var _ mode.Configured = (*Mode)(nil)
+var (
+	_ mode.Configured = (*Mode)(nil)
+	_ mode.Situated   = (*Mode)(nil)
+)
 
 // kindOf says where a source lives.
 func kindOf(address string) cite.Kind {

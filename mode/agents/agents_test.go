@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +70,7 @@ func (b blobs) Blob(_ context.Context, name string) ([]byte, error) {
 type world struct {
 	model *model
 	blobs blobs
-	// tools of the agent, when the run is taken up for the n-th time.
+	// tools of the agent, when they are asked for the n-th time.
 	tools func(n int) ([]tool.Tool, []string)
 	refs  []agent.ToolRef
 	// research agents cite.
@@ -93,8 +94,12 @@ func (w *world) work(t *testing.T, question string, answers ...string) (mode.Ans
 			tools, trouble := w.tools(taken)
 			return tools, trouble, nil
 		},
-		Models: func(context.Context, agents.Member) (*llm.Models, error) {
-			return &llm.Models{Roles: map[llm.RoleName]llm.Setting{llm.ForDefault: {Model: w.model, Name: "scripted", Endpoint: "test"}}}, nil
+		Builtin: func(agents.Member) ([]tool.Tool, error) {
+			tools, _ := w.tools(1)
+			return slices.DeleteFunc(slices.Clone(tools), func(t tool.Tool) bool { return t.Spec().Origin != tool.Builtin }), nil
+		},
+		Models: func(context.Context, agents.Member) *llm.Models {
+			return &llm.Models{Roles: map[llm.RoleName]llm.Setting{llm.ForDefault: {Model: w.model, Name: "scripted", Endpoint: "test"}}}
 		},
 		Blobs: w.blobs,
 	})
@@ -137,9 +142,13 @@ func (w *world) work(t *testing.T, question string, answers ...string) (mode.Ans
 	if err != nil {
 		t.Fatal(err)
 	}
+	asked := taken
 	events, err := run.Replay(ctx, h, placed, program, run.Limits{})
 	if err != nil {
 		t.Fatalf("the replay: %v", err)
+	}
+	if taken != asked {
+		t.Error("the replay asked servers for their tools")
 	}
 	first, _ := json.Marshal(answer)
 	second, _ := json.Marshal(got)
@@ -176,7 +185,7 @@ func TestToolsOutliveTheirServer(t *testing.T) {
 			results = append(results, m.Content)
 		}
 	}
-	if len(results) != 2 || results[0] != "it was there" || !strings.Contains(results[1], "can't be reached now") {
+	if len(results) != 2 || results[0] != "it was there" || !strings.Contains(results[1], "can't be reached now: the server there is down") {
 		t.Errorf("%q", results)
 	}
 	started := 0

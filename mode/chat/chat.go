@@ -47,6 +47,11 @@ func (m *Mode) Name() string { return Name }
 // Settings implements mode.Mode.
 func (m *Mode) Settings() any { return m.settings }
 
+// Circumstances implements mode.Situated.
+func (m *Mode) Circumstances(context.Context, *mode.Request) mode.Circumstances {
+	return mode.Circumstances{Models: mode.ModelsOf(m.models, answer.Role)}
+}
+
 // SynthesizedAnswer is what the model is asked for.
 type SynthesizedAnswer struct {
 	Reasoning string   `json:"reasoning" jsonschema:"how the answer comes about, in a few sentences"`
@@ -118,3 +123,5 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	v := made.Value
 	return mode.Answer{Text: v.Answer, Reasoning: v.Reasoning, KeyPoints: v.KeyPoints, Model: made.Model}, nil
 }
+
+var _ mode.Situated = (*Mode)(nil)

@@ -5,6 +5,7 @@ package toolcall
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -30,19 +31,31 @@ func New(find func(ctx context.Context, name string) (tool.Tool, error)) *Mode {
 func (m *Mode) Name() string { return Name }
 
 // Settings implements mode.Mode.
-func (m *Mode) Settings() any { return struct{}{} }
+func (m *Mode) Settings() any { return Settings{} }
+
+// Settings are the call, frozen into its run: the tool as it was and arguments
+// that fit it.
+type Settings struct {
+	Tool *tool.Card      `json:"tool,omitempty"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
 
 // SettingsFor implements mode.Configured: a call that can't be made is refused
 // before there is a run.
 func (m *Mode) SettingsFor(ctx context.Context, req *mode.Request) (any, error) {
+	return m.settle(ctx, req)
+}
+
+func (m *Mode) settle(ctx context.Context, req *mode.Request) (Settings, error) {
 	t, err := m.find(ctx, req.Agent)
 	if err != nil {
-		return nil, err
+		return Settings{}, err
 	}
-	if _, err := t.Spec().Schema.Read(arguments(req)); err != nil {
-		return nil, &tool.ArgumentError{Tool: t.Spec().Name, Err: err}
+	args, err := t.Spec().Schema.Read(arguments(req))
+	if err != nil {
+		return Settings{}, &tool.ArgumentError{Tool: t.Spec().Name, Err: err}
 	}
-	return struct{}{}, nil
+	return Settings{Tool: &tool.Cards([]tool.Tool{t})[0], Args: args}, nil
 }
 
 func arguments(req *mode.Request) string {
@@ -62,29 +75,46 @@ func (e *failedError) Fault() (code, hint string) { return "tool_failed", "" }
 
 // Run implements mode.Mode.
 func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.Answer, error) {
-	t, err := m.find(ctx, req.Agent)
-	if err != nil {
-		return mode.Answer{}, err
+	var set Settings
+	if err := json.Unmarshal(req.Settings, &set); err != nil {
+		return mode.Answer{}, fmt.Errorf("settings of %s: %w", Name, err)
 	}
-	spec := t.Spec()
-	args, err := spec.Schema.Read(arguments(&req))
-	if err != nil {
-		return mode.Answer{}, &tool.ArgumentError{Tool: spec.Name, Err: err}
+	if set.Tool == nil { // of a program that did not record it
+		var err error
+		if set, err = m.settle(ctx, &req); err != nil {
+			return mode.Answer{}, err
+		}
 	}
-	if err := s.Emit(event.AgentAction{Tool: spec.Name, Arguments: args}); err != nil {
+	name := set.Tool.Name
+	if err := s.Emit(event.AgentAction{Tool: name, Arguments: set.Args}); err != nil {
 		return mode.Answer{}, err
 	}
 	state := &tool.State{Status: tool.Researching, Task: req.Question, Lang: string(req.Language("")), Created: s.Record().Created.UTC().Format(time.DateOnly)}
-	out, err := run.EffectStep(ctx, s, spec.Effect, "call", func(ctx context.Context, s *run.Scope) (tool.Outcome, error) {
-		return tool.Invoke(ctx, t, &tool.Call{ID: "call", Args: args, State: state, Scope: s}, tool.Guard{})
+	out, err := run.EffectStep(ctx, s, set.Tool.Effect, "call", func(ctx context.Context, s *run.Scope) (tool.Outcome, error) {
+		until, cancel := s.UntilFinish(ctx)
+		defer cancel()
+		dealt, err := tool.Dealt([]tool.Card{*set.Tool}, nil, m.again)
+		if err != nil {
+			return tool.Outcome{}, err
+		}
+		return tool.Invoke(ctx, dealt[0], &tool.Call{ID: "call", Args: set.Args, State: state, Scope: s}, tool.Guard{Until: until})
 	})
 	if err != nil {
-		return mode.Answer{}, fmt.Errorf("tool %s: %w", spec.Name, err)
+		return mode.Answer{}, fmt.Errorf("tool %s: %w", name, err)
 	}
 	if out.Failed {
 		return mode.Answer{}, &failedError{strings.TrimPrefix(out.Text, "Error: ")}
 	}
 	return mode.Answer{Text: out.Text}, nil
+}
+
+// again finds the tool of a card.
+func (m *Mode) again(ctx context.Context, c tool.Card) (tool.Tool, error) {
+	t, err := m.find(ctx, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	return c.Among([]tool.Tool{t}), nil
 }
 
 var _ mode.Configured = (*Mode)(nil)

@@ -12,6 +12,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -43,6 +44,8 @@ type Settings struct {
 // *sources.Holdings do.
 type Holdings interface {
 	Open(ctx context.Context, s *run.Scope, a sources.Asked) (sources.Opened, error)
+	// Engines that are there now.
+	Engines() []search.Info
 }
 
 // Mode searches, reads and answers.
@@ -77,6 +80,16 @@ func (m *Mode) Name() string { return m.name }
 
 // Settings implements mode.Mode.
 func (m *Mode) Settings() any { return m.settings }
+
+// Circumstances implements mode.Situated.
+func (m *Mode) Circumstances(_ context.Context, req *mode.Request) mode.Circumstances {
+	c := mode.Circumstances{Models: mode.ModelsOf(m.models, llm.ForSummarizer, llm.ForWriter, llm.ForVerifier, llm.ForEmbeddings)}
+	c.Rerankers = slices.Sorted(maps.Keys(m.rankers))
+	if in := req.In; in.Web != nil || len(in.Paths) == 0 && in.Collection == "" && strings.TrimSpace(req.Context) == "" {
+		c.Engines = m.holdings.Engines()
+	}
+	return c
+}
 
 // SynthesizedAnswer is what the model is asked for.
 type SynthesizedAnswer struct {
@@ -128,7 +141,11 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	open, err := m.holdings.Open(ctx, s, sources.Asked{In: req.In, Material: req.Context, Language: language, Secret: said(history)})
+	var known *sources.Circumstances
+	if req.Circumstances != nil {
+		known = &req.Circumstances.Circumstances
+	}
+	open, err := m.holdings.Open(ctx, s, sources.Asked{In: req.In, Material: req.Context, Language: language, Secret: said(history), Known: known})
 	if err != nil {
 		return mode.Answer{}, err
 	}
@@ -136,7 +153,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 		set.PerRound = set.Queries
 	}
 	found, err := sources.Gather(ctx, s, sources.Job{
-		Models: m.models, Model: req.Model, Blobs: m.blobs, Corpus: open.Corpus, Rerankers: m.rankers,
+		Models: m.models, Model: req.Model, Blobs: m.blobs, Corpus: open.Corpus, Rerankers: m.rankers, Known: known,
 		Question: req.Question, History: history, Language: language, Where: open.Where, Tuning: set.Tuning,
 	})
 	if err != nil {
@@ -376,3 +393,5 @@ func (w *writing) deliver(r *report.Report, a mode.Answer) (mode.Answer, error) 
 	a.Report, a.Text, a.Extractive = r, report.Markdown(r), r.Extractive && a.Model == ""
 	return a, nil
 }
+
+var _ mode.Situated = (*Mode)(nil)

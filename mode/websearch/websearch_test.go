@@ -19,6 +19,7 @@ import (
 	"dossier/mode"
 	"dossier/report"
 	"dossier/run"
+	"dossier/search"
 	"dossier/sources"
 )
 
@@ -77,7 +78,8 @@ func (hive) Open(context.Context, *run.Scope, sources.Asked) (sources.Opened, er
 	ready := sources.Prepared{Name: "hive", Documents: 1, Partial: true}
 	return sources.Opened{Corpus: hive{}, Where: "a hive", Notes: ready.Notes("en")}, nil
 }
-func (hive) Name() string { return "hive" }
+func (hive) Engines() []search.Info { return nil }
+func (hive) Name() string           { return "hive" }
 func (hive) Find(context.Context, sources.Query) (sources.Finding, error) {
 	return sources.Finding{Leads: []sources.Lead{{ID: "1.0", Ref: "1", Kind: cite.File, URI: "/hive/bees.md", Text: bees, Spot: sources.Spot{End: len(bees)}, Ranked: true}}}, nil
 }

@@ -11,11 +11,23 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestMain lets the test binary be an owner in another process: it owns the
 // directory, says so, and waits until it is killed or its input ends.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("DATADIR_TEST_JOIN"); dir != "" {
+		p, err := Join(dir, os.Getenv("DATADIR_TEST_NAME"), Info{PID: os.Getpid()})
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println("joined")
+		bufio.NewScanner(os.Stdin).Scan() // until it is killed
+		time.Sleep(time.Hour)
+		runtime.KeepAlive(p)
+	}
 	dir := os.Getenv("DATADIR_TEST_OWN")
 	if dir == "" {
 		os.Exit(m.Run())

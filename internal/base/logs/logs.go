@@ -5,10 +5,7 @@ package logs
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 )
 
 // LevelCritical is above slog.LevelError: the work at hand can't go on.
@@ -32,17 +29,4 @@ func LevelName(l slog.Level) string {
 		return "CRITICAL"
 	}
 	return l.String()
-}
-
-// ToFile returns a logger that appends to the file at path, which is made with
-// its folder and is readable by its owner alone. Close the closer at the end.
-func ToFile(path string, level slog.Leveler, r *Redactor) (*slog.Logger, io.Closer, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, nil, fmt.Errorf("log file: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, nil, fmt.Errorf("log file: %w", err)
-	}
-	return slog.New(NewHandler(f, level, r)), f, nil
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/slogtest"
@@ -125,30 +123,6 @@ func FuzzPrintable(f *testing.F) {
 			t.Errorf("not stable: %q, %q", out, again)
 		}
 	})
-}
-
-func TestToFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "logs", "dossier.log")
-	for range 2 {
-		l, closer, err := ToFile(path, slog.LevelDebug, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.Debug("m")
-		if err := closer.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(path)
-	if err != nil || strings.Count(string(text), "\n") != 2 {
-		t.Errorf("%q, %v", text, err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
-	if _, _, err := ToFile(filepath.Join(path, "below", "a.log"), nil, nil); err == nil {
-		t.Error("a file is no folder")
-	}
 }
 
 func TestHandlerKeepsSlogRules(t *testing.T) {

@@ -25,12 +25,19 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Store implements store.Store.
+// Store implements store.Store: a handle on what is kept.
 type Store struct {
+	*core
+	closed   bool
+	watchers map[chan struct{}]struct{}
+}
+
+// core is what handles share.
+type core struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	closed   bool
+	handles  map[*Store]struct{}
 	created  int64
 	runs     map[string]*journal
 	sessions map[string]*session
@@ -76,8 +83,9 @@ func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Store{
+	c := &core{
 		now:      o.Now,
+		handles:  map[*Store]struct{}{},
 		runs:     map[string]*journal{},
 		sessions: map[string]*session{},
 		blobs:    map[string]blob{},
@@ -86,6 +94,46 @@ func New(o Options) *Store {
 		collections: map[string]*collection{},
 		agents:      newAgents(),
 		tools:       map[toolKey]catalog.Record{},
+	}
+	return c.handle()
+}
+
+func (c *core) handle() *Store {
+	s := &Store{core: c, watchers: map[chan struct{}]struct{}{}}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.handles[s] = struct{}{}
+	return s
+}
+
+// Handle returns another handle on the same store, which is closed by itself.
+func (s *Store) Handle() *Store { return s.handle() }
+
+// Watch implements store.Store.
+func (s *Store) Watch() (changes <-chan struct{}, stop func()) {
+	ch := make(chan struct{}, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchers[ch] = struct{}{}
+	return ch, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.watchers, ch)
+	}
+}
+
+// changed tells those who watch through other handles. The lock is held.
+func (s *Store) changed() {
+	for other := range s.handles {
+		if other == s {
+			continue
+		}
+		for ch := range other.watchers {
+			select {
+			case ch <- struct{}{}:
+			default:
+			}
+		}
 	}
 }
 
@@ -202,6 +250,7 @@ func (s *Store) Acquire(ctx context.Context, id, owner string, ttl time.Duration
 	j.rec.Epoch++
 	j.rec.Owner, j.rec.LeaseUntil = owner, now.Add(ttl)
 	j.rec.Status, j.rec.Updated = run.Running, now
+	s.changed()
 	return j.history(), nil
 }
 
@@ -235,6 +284,7 @@ func (s *Store) commit(b *run.Batch) error {
 	if b.Release {
 		j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
 	}
+	s.changed()
 	return nil
 }
 
@@ -308,6 +358,7 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+	delete(s.handles, s)
 	return nil
 }
 
@@ -367,7 +418,7 @@ newest:
 			if limit > 0 && len(messages) == limit {
 				break newest
 			}
-			if m, ok := e.Data.(event.Message); ok {
+			if m, ok := e.Data.(event.Message); ok && !run.IsVoid(e.Place) {
 				messages = append(messages, m)
 			}
 		}

@@ -15,8 +15,13 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	storetest.Run(t, func(_ testing.TB, now func() time.Time) store.Store {
-		return memory.New(memory.Options{Now: now})
+	storetest.Run(t, func(_ testing.TB, now func() time.Time, n int) []store.Store {
+		first := memory.New(memory.Options{Now: now})
+		all := []store.Store{first}
+		for range n - 1 {
+			all = append(all, first.Handle())
+		}
+		return all
 	})
 }
 

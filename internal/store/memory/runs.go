@@ -52,6 +52,7 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 	j.add(now, entries, events)
 	s.created++
 	s.runs[r.ID] = j
+	s.changed()
 	if r.Session == "" {
 		return nil
 	}
@@ -143,6 +144,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		return fmt.Errorf("run %q: %w", id, err)
 	}
 	delete(s.runs, id)
+	s.changed()
 	if g := s.sessions[j.rec.Session]; g != nil {
 		g.runs = slices.DeleteFunc(g.runs, func(other *journal) bool { return other == j })
 		if len(g.runs) == 0 {
@@ -183,6 +185,7 @@ func (s *Store) Answer(ctx context.Context, id, ask, text string) error {
 	}
 	if key != "" {
 		j.signal(run.Signal{Kind: run.SignalAnswer, Key: key, Text: text, Time: s.now()})
+		s.changed()
 	}
 	return nil
 }
@@ -204,6 +207,7 @@ func (s *Store) Signal(ctx context.Context, id string, signal run.Signal) error 
 		signal.Time = s.now()
 	}
 	j.signal(signal)
+	s.changed()
 	return nil
 }
 
@@ -227,7 +231,7 @@ func (s *Store) Asks(ctx context.Context, id string) ([]run.Entry, error) {
 }
 
 // Reopen implements store.Runs.
-func (s *Store) Reopen(ctx context.Context, id string) error {
+func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 	j, err := s.openRun(ctx, id)
 	if err != nil {
 		return err
@@ -235,51 +239,91 @@ func (s *Store) Reopen(ctx context.Context, id string) error {
 	defer s.mu.Unlock()
 	now := s.now()
 	switch {
-	case j.rec.Status == run.Done:
-		return fmt.Errorf("run %q is done: %w", id, run.ErrEnded)
 	case j.leased(now):
 		return fmt.Errorf("run %q: %w", id, store.ErrBusy)
-	case j.rec.Status != run.Failed && j.rec.Status != run.Cancelled && j.rec.Status != run.Paused:
-		return nil
+	case j.rec.Epoch != r.Epoch || j.rec.LastSeq != r.LastSeq || r.Event.Seq != r.LastSeq+1:
+		return fmt.Errorf("run %q: %w", id, run.ErrChanged)
 	}
-	if f := j.rec.Failure; f != nil && f.Step != "" {
-		j.entries = slices.DeleteFunc(j.entries, func(e run.Entry) bool {
-			forgotten := e.Kind == run.EntryFault && (e.Key == f.Step || strings.HasPrefix(e.Key, f.Step+"/"))
-			if forgotten {
-				delete(j.keys, entryKey{e.Key, e.Kind})
-			}
-			return forgotten
-		})
+	for _, e := range r.Drop {
+		delete(j.keys, entryKey{e.Key, e.Kind})
 	}
-	j.signals = slices.DeleteFunc(j.signals, func(s run.Signal) bool {
-		return s.Kind == run.SignalCancel || s.Kind == run.SignalPause || s.Kind == run.SignalFinish
+	j.entries = slices.DeleteFunc(slices.Clone(j.entries), func(e run.Entry) bool {
+		_, there := j.keys[entryKey{e.Key, e.Kind}]
+		return !there
 	})
+	j.events = slices.Clone(j.events) // what was handed out stays as it was
+	for _, place := range r.Void {
+		if seq, ok := j.places[place]; ok {
+			j.events[seq-1].Place = run.VoidPlace(place, r.Epoch)
+			delete(j.places, place)
+			j.places[j.events[seq-1].Place] = seq
+		}
+	}
+	j.signals = slices.DeleteFunc(slices.Clone(j.signals), func(s run.Signal) bool {
+		return s.Kind == run.SignalCancel || s.Kind == run.SignalPause || s.Kind == run.SignalFinish ||
+			s.Kind == run.SignalAnswer && slices.Contains(r.Unasked, s.Key)
+	})
+	if r.Request != nil {
+		j.rec.Request = r.Request
+	}
+	j.add(now, nil, []run.PlacedEvent{r.Event})
 	j.rec.Status, j.rec.Failure, j.rec.Updated = run.Queued, nil, now
 	j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
+	j.rec.Epoch++
+	s.changed()
 	return nil
 }
 
+// Owners implements store.Runs.
+func (s *Store) Owners(ctx context.Context) ([]string, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	all := make(map[string]struct{})
+	for _, j := range s.runs {
+		if !j.rec.Status.Ended() {
+			all[j.rec.Owner], all[j.rec.Home] = struct{}{}, struct{}{}
+		}
+	}
+	delete(all, "")
+	return slices.Sorted(maps.Keys(all)), nil
+}
+
 // Evict implements store.Runs.
-func (s *Store) Evict(ctx context.Context) error {
+func (s *Store) Evict(ctx context.Context, owner string) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
 	for _, j := range s.runs {
-		j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
+		if j.rec.Status.Ended() {
+			continue
+		}
+		if j.rec.Owner == owner {
+			j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
+			if j.rec.Status == run.Running {
+				j.rec.Status = run.Queued
+			}
+		}
+		if j.rec.Home == owner {
+			j.rec.Home = ""
+		}
 	}
+	s.changed()
 	return nil
 }
 
 // Orphans implements store.Runs.
-func (s *Store) Orphans(ctx context.Context, now time.Time) ([]string, error) {
+func (s *Store) Orphans(ctx context.Context, home string) ([]string, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
+	now := s.now()
 	var ids []string
 	for _, j := range s.inOrder() {
-		if !j.leased(now) && j.wanted() {
+		if (j.rec.Home == "" || j.rec.Home == home) && !j.leased(now) && j.wanted() {
 			ids = append(ids, j.rec.ID)
 		}
 	}

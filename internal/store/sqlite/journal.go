@@ -227,8 +227,11 @@ func newBatch(entries []run.Entry, events []run.PlacedEvent) (*batch, error) {
 	return c, nil
 }
 
+// Most entries are of the run's own branch and did not fall short: each
+// parameter costs.
 const (
 	insertEntry = "INSERT INTO log (run, kind, key, seq, ord, spent, time, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+	insertMore  = "INSERT INTO log (run, kind, key, seq, ord, spent, time, value, branch, born, short) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	insertEvent = "INSERT INTO log (run, kind, key, seq, event, agent, time, value) VALUES (?, 'event', ?, ?, ?, ?, ?, ?)"
 )
 
@@ -243,7 +246,12 @@ func (c *batch) insert(t *tx, n, lastOrd int64) error {
 		if at.IsZero() {
 			at = t.now
 		}
-		err := t.exec(insertEntry, n, string(e.Kind), e.Key, e.Seq, lastOrd+1+int64(i), c.spent[i], moment(at), c.values[i])
+		var err error
+		if ord := lastOrd + 1 + int64(i); e.Branch == 0 && e.Short == "" {
+			err = t.exec(insertEntry, n, string(e.Kind), e.Key, e.Seq, ord, c.spent[i], moment(at), c.values[i])
+		} else {
+			err = t.exec(insertMore, n, string(e.Kind), e.Key, e.Seq, ord, c.spent[i], moment(at), c.values[i], e.Branch, e.Born, e.Short)
+		}
 		if violated(err) {
 			return fmt.Errorf("%s entry %q: %w: %w", e.Kind, e.Key, store.ErrExists, err)
 		}

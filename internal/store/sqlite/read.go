@@ -111,13 +111,13 @@ const (
 	selectRecord = "SELECT q.request, " + recordColumns
 	selectListed = "SELECT NULL, " + recordColumns
 
-	recordColumns = `r.n, r.id, coalesce(s.id, ''), q.mode, q.title, r.status, r.failure, r.epoch, r.owner, r.lease_until,
+	recordColumns = `r.n, r.id, coalesce(s.id, ''), q.mode, q.title, r.status, r.failure, r.epoch, r.owner, r.home, r.lease_until,
 	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at
 	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session `
 )
 
 func scanRecord(row scanner) (n int64, r run.Record, err error) {
-	err = row.Scan(unpacked{&r.Request}, &n, &r.ID, &r.Session, &r.Mode, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, timeAt{&r.LeaseUntil},
+	err = row.Scan(unpacked{&r.Request}, &n, &r.ID, &r.Session, &r.Mode, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, &r.Home, timeAt{&r.LeaseUntil},
 		timeAt{&r.Created}, timeAt{&r.Updated}, &r.LastSeq, &r.Active, &r.Spent.Calls, &r.Spent.InputTokens, &r.Spent.OutputTokens, &r.Spent.Cost,
 		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt)
 	return n, r, err
@@ -250,9 +250,9 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 // entries reads journal entries in order.
 func entries(ctx context.Context, q querier, where string, args ...any) ([]run.Entry, error) {
 	var list []run.Entry
-	err := q.query(ctx, "SELECT ord, key, kind, value, spent, seq, time FROM entries WHERE "+where, args, func(row scanner) error {
+	err := q.query(ctx, "SELECT ord, key, kind, value, spent, seq, time, coalesce(branch, 0), coalesce(born, 0), coalesce(short, '') FROM entries WHERE "+where, args, func(row scanner) error {
 		var e run.Entry
-		err := row.Scan(&e.Ord, &e.Key, &e.Kind, unpacked{&e.Value}, jsonOf{&e.Spent}, &e.Seq, timeAt{&e.Time})
+		err := row.Scan(&e.Ord, &e.Key, &e.Kind, unpacked{&e.Value}, jsonOf{&e.Spent}, &e.Seq, timeAt{&e.Time}, &e.Branch, &e.Born, &e.Short)
 		list = append(list, e)
 		return err
 	})
@@ -367,14 +367,14 @@ func (s *Store) Events(ctx context.Context, id string, after int64, limit int) (
 }
 
 // Orphans implements store.Runs.
-func (s *Store) Orphans(ctx context.Context, now time.Time) ([]string, error) {
+func (s *Store) Orphans(ctx context.Context, home string) ([]string, error) {
 	var ids []string
 	err := s.each(ctx, `SELECT r.id FROM runs r
-		WHERE r.status IN ('queued', 'running', 'waiting', 'paused') AND (r.owner = '' OR r.lease_until <= ?)
+		WHERE r.status IN ('queued', 'running', 'waiting', 'paused') AND (r.owner = '' OR r.lease_until <= ?) AND r.home IN ('', ?)
 		AND (r.status IN ('queued', 'running') OR EXISTS (
 			SELECT 1 FROM signals g WHERE g.run = r.n AND (g.kind IN ('cancel', 'finish') OR r.status = 'waiting' AND (g.kind = 'pause'
 				OR g.kind = 'answer' AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.run = r.n AND e.key = g.key AND e.kind = 'answer')))))
-		ORDER BY r.n`, []any{moment(now)}, func(row scanner) error {
+		ORDER BY r.n`, []any{moment(s.now()), home}, func(row scanner) error {
 		var id string
 		err := row.Scan(&id)
 		ids = append(ids, id)
@@ -424,7 +424,7 @@ func (s *Store) Messages(ctx context.Context, session, before string, limit int)
 		limit = -1
 	}
 	var list []event.Message
-	err := s.each(ctx, `SELECT e.data FROM runs r JOIN events e ON e.run = r.n AND e.kind = 'message'
+	err := s.each(ctx, `SELECT e.data FROM runs r JOIN events e ON e.run = r.n AND e.kind = 'message' AND e.place NOT LIKE '@void/%'
 		WHERE r.session = (SELECT n FROM sessions WHERE id = ?) AND r.n < coalesce((SELECT n FROM runs WHERE id = ?), 9223372036854775807)
 		ORDER BY r.n DESC, e.seq DESC LIMIT ?`, []any{session, before, limit}, func(row scanner) error {
 		var raw json.RawMessage

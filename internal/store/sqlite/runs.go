@@ -81,10 +81,10 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 			return err
 		}
 		var n int64
-		err = tx.row(`INSERT INTO runs (id, session, status, failure, updated, last_seq, last_ord,
+		err = tx.row(`INSERT INTO runs (id, home, session, status, failure, updated, last_seq, last_ord,
 			active, calls, input_tokens, output_tokens, cost, searches, pages)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
-			[]any{r.ID, session, string(r.Status), failure, moment(updated), len(events), len(entries), int64(r.Active),
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
+			[]any{r.ID, r.Home, session, string(r.Status), failure, moment(updated), len(events), len(entries), int64(r.Active),
 				r.Spent.Calls, r.Spent.InputTokens, r.Spent.OutputTokens, r.Spent.Cost, r.Spent.Searches, r.Spent.Pages}, &n)
 		if err != nil {
 			return err
@@ -170,41 +170,79 @@ func (t *tx) signal(n int64, signal run.Signal) error {
 }
 
 // Reopen implements store.Runs.
-func (s *Store) Reopen(ctx context.Context, id string) error {
-	return s.writer.do(ctx, 0, func(tx *tx) error {
-		r, err := tx.find(id)
+func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
+	told, err := newBatch(nil, []run.PlacedEvent{r.Event})
+	if err != nil {
+		return fmt.Errorf("run %q: %w", id, err)
+	}
+	return s.writer.do(ctx, told.size+len(r.Request)+64*(len(r.Drop)+len(r.Void)), func(tx *tx) error {
+		h, err := tx.find(id)
 		switch {
 		case err != nil:
 			return err
-		case r.status == run.Done:
-			return fmt.Errorf("run %q is done: %w", id, run.ErrEnded)
-		case r.leased(tx.now):
+		case h.leased(tx.now):
 			return fmt.Errorf("run %q: %w", id, store.ErrBusy)
-		case r.status != run.Failed && r.status != run.Cancelled && r.status != run.Paused:
-			return nil
+		case h.epoch != r.Epoch || h.lastSeq != r.LastSeq || r.Event.Seq != r.LastSeq+1:
+			return fmt.Errorf("run %q: %w", id, run.ErrChanged)
 		}
-		var failure run.Failure
-		if err := tx.row("SELECT failure FROM runs WHERE n = ?", []any{r.n}, jsonOf{&failure}); err != nil {
-			return err
-		}
-		if failure.Step != "" {
-			if err := tx.exec("DELETE FROM log WHERE run = ? AND kind = 'fault' AND (key = ? OR substr(key, 1, length(?) + 1) = ? || '/')",
-				r.n, failure.Step, failure.Step, failure.Step); err != nil {
+		for _, e := range r.Drop {
+			if err := tx.exec("DELETE FROM log WHERE run = ? AND key = ? AND kind = ?", h.n, e.Key, string(e.Kind)); err != nil {
 				return err
 			}
 		}
-		if err := tx.exec("DELETE FROM signals WHERE run = ? AND kind IN ('cancel', 'pause', 'finish')", r.n); err != nil {
+		for _, place := range r.Void {
+			err := tx.exec("UPDATE log SET key = ? WHERE run = ? AND key = ? AND kind = 'event'", run.VoidPlace(place, r.Epoch), h.n, place)
+			if err != nil {
+				return err
+			}
+		}
+		if err := tx.exec("DELETE FROM signals WHERE run = ? AND kind IN ('cancel', 'pause', 'finish')", h.n); err != nil {
 			return err
 		}
-		return tx.exec("UPDATE runs SET status = ?, failure = NULL, owner = '', lease_until = 0, updated = ? WHERE n = ?",
-			string(run.Queued), moment(tx.now), r.n)
+		for _, ask := range r.Unasked {
+			if err := tx.exec("DELETE FROM signals WHERE run = ? AND kind = 'answer' AND key = ?", h.n, ask); err != nil {
+				return err
+			}
+		}
+		if r.Request != nil {
+			if err := tx.exec("UPDATE requests SET request = ? WHERE run = ?", pack(r.Request), h.n); err != nil {
+				return err
+			}
+		}
+		if err := told.insert(tx, h.n, h.lastOrd); err != nil {
+			return err
+		}
+		return tx.exec(`UPDATE runs SET status = ?, failure = NULL, owner = '', lease_until = 0, updated = ?, epoch = epoch + 1, last_seq = ?
+			WHERE n = ?`, string(run.Queued), moment(tx.now), r.Event.Seq, h.n)
 	})
 }
 
+// Runs that are not over; an index has them.
+const unfinished = "status IN ('queued', 'running', 'waiting', 'paused')"
+
+// Owners implements store.Runs.
+func (s *Store) Owners(ctx context.Context) (owners []string, err error) {
+	err = s.each(ctx, "SELECT owner FROM runs WHERE "+unfinished+" AND owner <> '' UNION SELECT home FROM runs WHERE "+unfinished+" AND home <> ''", nil, func(row scanner) error {
+		var owner string
+		err := row.Scan(&owner)
+		owners = append(owners, owner)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("owners: %w", err)
+	}
+	return owners, nil
+}
+
 // Evict implements store.Runs.
-func (s *Store) Evict(ctx context.Context) error {
+func (s *Store) Evict(ctx context.Context, owner string) error {
 	return s.writer.do(ctx, 0, func(tx *tx) error {
-		return tx.exec("UPDATE runs SET owner = '', lease_until = 0 WHERE owner <> ''")
+		err := tx.exec(`UPDATE runs SET owner = '', lease_until = 0, status = CASE status WHEN 'running' THEN 'queued' ELSE status END
+			WHERE `+unfinished+` AND owner = ?`, owner)
+		if err == nil {
+			err = tx.exec("UPDATE runs SET home = '' WHERE "+unfinished+" AND home = ?", owner)
+		}
+		return err
 	})
 }
 

@@ -11,8 +11,12 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	storetest.Run(t, func(t testing.TB, now func() time.Time) store.Store {
-		return open(t, filepath.Join(t.TempDir(), "dossier.db"), sqlite.Options{Now: now})
+	storetest.Run(t, func(t testing.TB, now func() time.Time, n int) (all []store.Store) {
+		path := filepath.Join(t.TempDir(), "dossier.db")
+		for range n {
+			all = append(all, open(t, path, sqlite.Options{Now: now}))
+		}
+		return all
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dossier/internal/store"
@@ -34,6 +35,10 @@ type writer struct {
 	// backlog is how many pages the write-ahead log is thought to have beyond
 	// what was carried over into the file.
 	backlog int64
+
+	watch   watch
+	look    atomic.Bool // the file is to be looked at
+	version int64       // of the file, at the last look
 
 	mu     sync.Mutex
 	queue  []job
@@ -117,6 +122,7 @@ func (w *writer) loop() {
 	var group []job
 	var results []error
 	for range w.wake {
+		w.lookAround()
 		for {
 			w.mu.Lock()
 			group, w.queue = w.queue, group[:0]

@@ -1,10 +1,14 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
+	"dossier/event"
 	"dossier/internal/store"
 	"dossier/run"
 )
@@ -48,12 +52,43 @@ var leaseTests = []test{
 			f.Fatalf("status %s", r.Status)
 		}
 	}},
-	{"evicting frees every lease and fences its holder", func(f *fixture) {
-		epoch := f.start("r1")
-		f.ok(f.store.Evict(f.ctx))
-		f.is(f.commit(run.Batch{Run: "r1", Epoch: epoch, Entries: []run.Entry{{Key: "late", Kind: run.EntryStep, Value: []byte("1")}}}), run.ErrFenced)
-		if again := f.acquire("r1", "other"); again != epoch+1 {
+	{"evicting a worker frees its runs and fences it", func(f *fixture) {
+		for _, r := range []run.Record{{ID: "mine", Home: "worker"}, {ID: "queued", Home: "worker"}, {ID: "done", Home: "worker"}, {ID: "other", Home: "other"}} {
+			f.ok(f.store.Create(f.ctx, r, nil, nil))
+		}
+		f.ok(f.commit(run.Batch{Run: "done", Epoch: f.acquire("done", "worker"), State: &run.State{Status: run.Done}, Release: true}))
+		epoch, held := f.acquire("mine", "worker"), f.acquire("other", "other")
+		owners, err := f.store.Owners(f.ctx)
+		f.ok(err)
+		if slices.Sort(owners); !reflect.DeepEqual(owners, []string{"other", "worker"}) {
+			f.Fatalf("owners %v", owners)
+		}
+		f.ok(f.store.Evict(f.ctx, "worker"))
+		f.is(f.commit(run.Batch{Run: "mine", Epoch: epoch, Entries: []run.Entry{{Key: "late", Kind: run.EntryStep, Value: []byte("1")}}}), run.ErrFenced)
+		f.ok(f.commit(run.Batch{Run: "other", Epoch: held, Entries: []run.Entry{{Key: "k", Kind: run.EntryStep, Value: []byte("1")}}}))
+		if r := f.record("mine"); r.Status != run.Queued || r.Home != "" || r.Owner != "" {
+			f.Fatalf("%+v", r)
+		}
+		if r := f.record("queued"); r.Status != run.Queued || r.Home != "" {
+			f.Fatalf("%+v", r)
+		}
+		if r := f.record("other"); r.Status != run.Running || r.Home != "other" || r.Owner != "other" {
+			f.Fatalf("%+v", r)
+		}
+		if again := f.acquire("mine", "other"); again != epoch+1 {
 			f.Fatalf("epoch %d after %d", again, epoch)
+		}
+	}},
+	{"an orphan with a home is its home's", func(f *fixture) {
+		f.ok(f.store.Create(f.ctx, run.Record{ID: "a", Home: "here"}, nil, nil))
+		f.ok(f.store.Create(f.ctx, run.Record{ID: "b", Home: "there"}, nil, nil))
+		f.create("c", "")
+		for home, want := range map[string][]string{"here": {"a", "c"}, "there": {"b", "c"}, "": {"c"}} {
+			got, err := f.store.Orphans(f.ctx, home)
+			f.ok(err)
+			if !reflect.DeepEqual(got, want) {
+				f.Fatalf("orphans of %q: %v", home, got)
+			}
 		}
 	}},
 	{"an ended run cannot be taken", func(f *fixture) {
@@ -142,7 +177,7 @@ var leaseTests = []test{
 	{"orphans are the runs that want a worker", func(f *fixture) {
 		orphans := func(want ...string) {
 			f.Helper()
-			got, err := f.store.Orphans(f.ctx, f.clock.Now())
+			got, err := f.store.Orphans(f.ctx, "")
 			f.ok(err)
 			if !reflect.DeepEqual(got, want) {
 				f.Fatalf("got %v, want %v", got, want)
@@ -177,66 +212,95 @@ var leaseTests = []test{
 		f.ok(f.store.Signal(f.ctx, "waiting", run.Signal{Kind: run.SignalFinish}))
 		orphans("running", "paused", "waiting")
 	}},
-	{"a failed run can be reopened", func(f *fixture) {
+	{"a run is reopened at a cut", func(f *fixture) {
 		epoch := f.start("r1")
 		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalSteer, Text: "keep"}))
-		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalPause}))
-		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalFinish}))
-		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalCancel}))
-		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Events: notes(1, 1), Entries: []run.Entry{
-			step("a", `1`), entry(run.EntryFault, "handled", `{}`), step("b", `2`), step("bad", `3`), entry(run.EntryFault, "bad", `{}`),
-			entry(run.EntryFault, "bad/inner", `{}`), entry(run.EntryFault, "badly", `{}`),
-		}, State: &run.State{Status: run.Failed, Failure: &run.Failure{Code: "c", Message: "m", Step: "bad"}}}))
-		f.is(f.store.Reopen(f.ctx, "r1"), store.ErrBusy)
+		for _, kind := range []run.SignalKind{run.SignalPause, run.SignalFinish, run.SignalCancel} {
+			f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: kind}))
+		}
+		short := step("b", `2`)
+		short.Branch, short.Born, short.Short = 1, 7, "time"
+		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Events: append(notes(1, 3), message(4, "m", "assistant", "void")), Entries: []run.Entry{
+			step("a", `1`), entry(run.EntryFault, "handled", `{}`), short, entry(run.EntryIntent, "bad", `{}`), entry(run.EntryFault, "bad", `{}`),
+			entry(run.EntryAsk, "q1", `"?"`), entry(run.EntryAsk, "q2", `"?"`),
+		}}))
+		f.ok(f.store.Answer(f.ctx, "r1", "q1", "one"))
+		f.ok(f.store.Answer(f.ctx, "r1", "q2", "two"))
+		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, State: &run.State{Status: run.Failed, Failure: &run.Failure{Code: "c", Message: "m", Step: "bad"}}}))
+		r := f.reopening("r1")
+		r.Drop = []run.EntryRef{{Key: "bad", Kind: run.EntryFault}, {Key: "q2", Kind: run.EntryAsk}}
+		r.Void, r.Unasked, r.Request = []string{"place/2", "m"}, []string{"q2"}, json.RawMessage(`{"q":2}`)
+		f.is(f.store.Reopen(f.ctx, "r1", r), store.ErrBusy)
 		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Release: true}))
-		f.ok(f.store.Reopen(f.ctx, "r1"))
+		f.ok(f.store.Reopen(f.ctx, "r1", r))
+		f.is(f.store.Reopen(f.ctx, "r1", r), run.ErrChanged)
 		h := f.history("r1")
-		if r := h.Record; r.Status != run.Queued || r.Failure != nil || r.Owner != "" || r.LastSeq != 1 {
+		if r := h.Record; r.Status != run.Queued || r.Failure != nil || r.Owner != "" || r.LastSeq != 5 || r.Epoch != epoch+1 || string(r.Request) != `{"q":2}` {
 			f.Fatalf("record: %+v", r)
 		}
 		var keys []string
 		for _, e := range h.Entries {
-			keys = append(keys, string(e.Kind)+" "+e.Key)
+			keys = append(keys, strings.TrimSpace(fmt.Sprint(e.Kind, " ", e.Key, " ", e.Branch+int(e.Born), " ", e.Short)))
 		}
-		if !reflect.DeepEqual(keys, []string{"step a", "fault handled", "step b", "step bad", "fault badly"}) {
+		if !reflect.DeepEqual(keys, []string{"step a 0", "fault handled 0", "step b 8 time", "intent bad 0", "ask q1 0"}) {
 			f.Fatalf("entries: %v", keys)
 		}
-		if len(h.Signals) != 1 || h.Signals[0].Text != "keep" {
+		events, err := f.store.Events(f.ctx, "r1", 0, 0)
+		f.ok(err)
+		var places []string
+		for i, e := range events {
+			if e.Seq != int64(i)+1 || h.Places[e.Place] != e.Seq {
+				f.Fatalf("event %d at %q has sequence %d, placed at %d", i, e.Place, e.Seq, h.Places[e.Place])
+			}
+			places = append(places, e.Place)
+		}
+		if want := []string{"place/1", run.VoidPlace("place/2", epoch), "place/3", run.VoidPlace("m", epoch), "@reopen"}; !reflect.DeepEqual(places, want) {
+			f.Fatalf("places: %v", places)
+		}
+		if len(h.Signals) != 2 || h.Signals[0].Text != "keep" || h.Signals[1].Text != "one" {
 			f.Fatalf("signals: %+v", h.Signals)
 		}
+		f.is(f.commit(run.Batch{Run: "r1", Epoch: epoch}), run.ErrFenced)
 		epoch = f.acquire("r1", "worker")
 		f.ok(f.store.Signal(f.ctx, "r1", run.Signal{Kind: run.SignalSteer, Text: "new"}))
-		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Entries: []run.Entry{entry(run.EntryFault, "bad", `{}`)}}))
+		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Events: []run.PlacedEvent{note(6, "place/2", "again")}, Entries: []run.Entry{entry(run.EntryFault, "bad", `{}`)}}))
 		h = f.history("r1")
-		if last := h.Entries[len(h.Entries)-1]; last.Ord != 8 || h.Signals[1].N != 5 {
-			f.Fatalf("numbers were used again: entry %d, signal %d", last.Ord, h.Signals[1].N)
+		if last := h.Entries[len(h.Entries)-1]; last.Ord != 8 || h.Signals[2].N != 7 || h.Places["place/2"] != 6 {
+			f.Fatalf("numbers were used again: entry %d, signal %d, event %d", last.Ord, h.Signals[2].N, h.Places["place/2"])
 		}
 	}},
-	{"which runs can be reopened", func(f *fixture) {
-		for _, c := range []struct {
-			status, want run.Status
-			err          error
-		}{
-			{run.Cancelled, run.Queued, nil},
-			{run.Failed, run.Queued, nil},
-			{run.Paused, run.Queued, nil},
-			{run.Waiting, run.Waiting, nil},
-			{run.Done, run.Done, run.ErrEnded},
-		} {
-			id := string(c.status)
-			f.ok(f.commit(run.Batch{Run: id, Epoch: f.start(id), State: &run.State{Status: c.status}, Release: true}))
-			if err := f.store.Reopen(f.ctx, id); c.err == nil {
-				f.ok(err)
-			} else {
-				f.is(err, c.err)
-			}
-			if r := f.record(id); r.Status != c.want {
-				f.Fatalf("%s became %s, want %s", c.status, r.Status, c.want)
+	{"a message that is void is not part of the session", func(f *fixture) {
+		f.create("r1", "s1")
+		f.ok(f.commit(run.Batch{Run: "r1", Epoch: f.acquire("r1", "worker"), Events: []run.PlacedEvent{message(1, "a", "user", "q"), message(2, "b", "assistant", "half")},
+			State: &run.State{Status: run.Done}, Release: true}))
+		r := f.reopening("r1")
+		r.Void = []string{"b"}
+		f.ok(f.store.Reopen(f.ctx, "r1", r))
+		said, err := f.store.Messages(f.ctx, "s1", "", 0)
+		f.ok(err)
+		if len(said) != 1 || said[0].Text != "q" {
+			f.Fatalf("messages: %+v", said)
+		}
+	}},
+	{"every run that nobody is on can be reopened", func(f *fixture) {
+		for _, status := range []run.Status{run.Cancelled, run.Failed, run.Paused, run.Waiting, run.Done} {
+			id := string(status)
+			f.ok(f.commit(run.Batch{Run: id, Epoch: f.start(id), State: &run.State{Status: status}, Release: true}))
+			f.ok(f.store.Reopen(f.ctx, id, f.reopening(id)))
+			if r := f.record(id); r.Status != run.Queued {
+				f.Fatalf("%s became %s", status, r.Status)
 			}
 		}
-		f.create("queued", "")
-		f.ok(f.store.Reopen(f.ctx, "queued"))
 		f.start("running")
-		f.is(f.store.Reopen(f.ctx, "running"), store.ErrBusy)
+		f.is(f.store.Reopen(f.ctx, "running", f.reopening("running")), store.ErrBusy)
 	}},
+}
+
+// reopening is one that voids nothing.
+func (f *fixture) reopening(id string) run.Reopening {
+	f.Helper()
+	rec := f.record(id)
+	return run.Reopening{Epoch: rec.Epoch, LastSeq: rec.LastSeq, Event: run.PlacedEvent{
+		Place: "@reopen", Event: event.Event{Seq: rec.LastSeq + 1, Time: at, Data: event.RunReopened{}},
+	}}
 }

@@ -160,19 +160,32 @@ func modelTest(t *testing.T, open Open) {
 			},
 			"reopen": func(rt *rapid.T) {
 				id := anyRun.Draw(rt, "run")
-				err := f.store.Reopen(f.ctx, id)
-				switch m := model[id]; {
+				m := model[id]
+				r := run.Reopening{Event: note(1, "@reopen", "")}
+				if m != nil {
+					if r.LastSeq = int64(len(m.places)); r.LastSeq > 0 {
+						r.Void = m.places[r.LastSeq-1:]
+					}
+					r.Epoch = m.epoch - int64(rapid.IntRange(0, 1).Draw(rt, "behind"))
+					r.Event.Seq, r.Event.Place = r.LastSeq+1, fmt.Sprint("@reopen/", m.epoch)
+				}
+				err := f.store.Reopen(f.ctx, id, r)
+				switch {
 				case m == nil:
 					expect("reopen", err, run.ErrUnknownRun)
-				case m.status == run.Done:
-					expect("reopen", err, run.ErrEnded)
 				case leased(m):
 					expect("reopen", err, store.ErrBusy)
+				case r.Epoch != m.epoch:
+					expect("reopen", err, run.ErrChanged)
 				default:
 					expect("reopen", err, nil)
-					if m.status == run.Failed || m.status == run.Paused {
-						m.status = run.Queued
+					places := slices.Clone(m.places)
+					if len(places) > 0 {
+						places[len(places)-1] = run.VoidPlace(places[len(places)-1], m.epoch)
 					}
+					m.places = append(places, r.Event.Place)
+					m.status, m.owner, m.until = run.Queued, "", time.Time{}
+					m.epoch++
 				}
 			},
 			"delete": func(rt *rapid.T) {

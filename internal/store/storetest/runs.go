@@ -187,7 +187,7 @@ var runTests = []test{
 		f.is(err, run.ErrUnknownRun)
 		f.is(f.store.Answer(f.ctx, "none", "", "x"), run.ErrUnknownRun)
 		f.is(f.store.Signal(f.ctx, "none", run.Signal{Kind: run.SignalCancel}), run.ErrUnknownRun)
-		f.is(f.store.Reopen(f.ctx, "none"), run.ErrUnknownRun)
+		f.is(f.store.Reopen(f.ctx, "none", run.Reopening{Event: note(1, "x", "")}), run.ErrUnknownRun)
 		f.is(f.store.Delete(f.ctx, "none"), run.ErrUnknownRun)
 		err = f.commit(run.Batch{Run: "none", Epoch: 1})
 		f.is(err, run.ErrUnknownRun)

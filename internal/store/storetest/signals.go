@@ -142,7 +142,7 @@ var signalTests = []test{
 		f.ok(f.commit(run.Batch{Run: "r1", Epoch: f.acquire("r1", "worker"), State: &run.State{Status: run.Cancelled}, Release: true}))
 		f.asks("r1")
 		f.is(f.store.Answer(f.ctx, "r1", "", "x"), store.ErrNotWaiting)
-		f.ok(f.store.Reopen(f.ctx, "r1"))
+		f.ok(f.store.Reopen(f.ctx, "r1", f.reopening("r1")))
 		f.asks("r1", "q")
 		f.ok(f.store.Answer(f.ctx, "r1", "", "x"))
 	}},

@@ -16,9 +16,10 @@ import (
 	"dossier/run"
 )
 
-// Open returns an empty store whose leases follow the clock now. It arranges
-// for the store to be closed when the test is over.
-type Open func(t testing.TB, now func() time.Time) store.Store
+// Open returns n handles, as several processes would have, on an empty store
+// whose leases follow the clock now. It arranges for them to be closed when the
+// test is over.
+type Open func(t testing.TB, now func() time.Time, n int) []store.Store
 
 // Run tests an adapter.
 func Run(t *testing.T, open Open) {
@@ -39,6 +40,7 @@ func Run(t *testing.T, open Open) {
 		{"instances", instanceTests},
 		{"tools", toolTests},
 		{"crowds", crowdTests},
+		{"handles", handleTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.tests {
@@ -87,12 +89,18 @@ type fixture struct {
 	ctx   context.Context
 	clock *Clock
 	store store.Store
+	// handles are all there are on the store, the one above among them.
+	handles []store.Store
 }
 
 func newFixture(t testing.TB, open Open) *fixture {
 	clock := NewClock()
-	return &fixture{TB: t, ctx: context.Background(), clock: clock, store: open(t, clock.Now)}
+	all := open(t, clock.Now, handles)
+	return &fixture{TB: t, ctx: context.Background(), clock: clock, store: all[0], handles: all}
 }
+
+// handles is how many the suite opens on a store.
+const handles = 3
 
 // ok fails the test when there is an error.
 func (f *fixture) ok(err error) {

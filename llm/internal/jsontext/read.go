@@ -29,17 +29,11 @@ type Reader struct {
 // NewReader returns a Reader over b, which it neither changes nor keeps.
 func NewReader(b []byte) Reader { return Reader{b: b} }
 
-// OK says whether everything read so far was well-formed.
-func (r *Reader) OK() bool { return !r.bad }
-
 // End says whether the text was well-formed and is used up.
 func (r *Reader) End() bool {
 	r.space()
 	return !r.bad && r.i == len(r.b)
 }
-
-// Offset is the position of the next unread byte.
-func (r *Reader) Offset() int { return r.i }
 
 func (r *Reader) space() {
 	for r.i < len(r.b) {

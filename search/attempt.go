@@ -6,26 +6,6 @@ import (
 	"fmt"
 )
 
-// Traced tells the trace of each search what its engine did, once: an attempt
-// is written by the outermost of Traced, Polite and Cached, which keep the
-// others below them quiet. It is for engines that need neither manners nor a
-// cache.
-func Traced(e Engine) Engine { return traced{e} }
-
-type traced struct{ Engine }
-
-func (t traced) Search(ctx context.Context, q Query) ([]Hit, error) {
-	name := t.Info().Name
-	hits, err := t.Engine.Search(WithTrace(ctx, nil), q)
-	if err != nil {
-		err = failure(ctx, name, err)
-	}
-	tell(ctx, name, len(hits), false, err)
-	return hits, err
-}
-
-func (t traced) Open(ctx context.Context, url string) (Hit, error) { return open(ctx, t.Engine, url) }
-
 // open asks an engine that may not be an Opener.
 func open(ctx context.Context, e Engine, url string) (Hit, error) {
 	if o, ok := e.(Opener); ok {

@@ -1,0 +1,518 @@
+package dossier
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dossier/agent"
+	"dossier/event"
+	"dossier/internal/agenttest"
+	"dossier/internal/config"
+	"dossier/internal/store"
+	"dossier/internal/store/memory"
+	"dossier/internal/webtest"
+	"dossier/llm"
+	"dossier/llm/llmtest"
+	"dossier/mode"
+	"dossier/run"
+	"dossier/sources"
+)
+
+// around is everything that a run may find around it. What of it is configured
+// is up to the setting.
+type around struct {
+	web      *webtest.Web
+	model    *llmtest.Server
+	scale    string       // an MCP server
+	rerank   string       // an endpoint that ranks
+	asked    atomic.Int64 // requests to these two
+	docs     string       // a folder with documents
+	commands string       // the folder in which commands may be run
+	out      string       // reports
+}
+
+func newAround(t *testing.T, script llmtest.Script) *around {
+	t.Helper()
+	a := &around{web: startWeb(t, webtest.Options{}), model: llmtest.Start(t, script), docs: library(t), commands: t.TempDir(), out: t.TempDir()}
+	scale, _ := toolServer(t, "weigh_parcel")
+	a.scale = a.counted(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, scale+r.URL.Path, http.StatusTemporaryRedirect)
+	}))
+	a.rerank = a.counted(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct{ Documents []string }
+		_ = json.NewDecoder(r.Body).Decode(&q)
+		results := make([]map[string]any, len(q.Documents)) // the last first
+		for i := range results {
+			results[i] = map[string]any{"index": i, "relevance_score": float64(i+1) / 100}
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"results": results})
+	}))
+	return a
+}
+
+func (a *around) counted(t *testing.T, h http.Handler) string {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.asked.Add(1)
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// bothered counts what was asked of anybody.
+func (a *around) bothered() int {
+	n := int(a.asked.Load()) + len(a.model.Calls()) + len(a.web.Searches())
+	for _, fetched := range a.web.Fetches() {
+		n += fetched
+	}
+	return n
+}
+
+// setting is a configuration of what is around.
+type setting struct {
+	flags map[string]string
+	file  string
+}
+
+// Agents of the configuration: one that has a tool of a server, one that looks
+// for its tools, one that may run commands and one that has others work for it.
+const (
+	ownAgents = `
+agents:
+  weigher: {base_class: ToolCallingAgent, tools: [final_answer_tool, "mcp:scale"], execution: {logs_dir: ""}}
+  seeker: {base_class: ToolCallingAgent, tools: [final_answer_tool], tool_search: {on_demand: true}, execution: {logs_dir: ""}}
+  doer: {base_class: ToolCallingAgent, tools: [final_answer_tool, run_command_tool], execution: {logs_dir: ""}}
+  boss: {base_class: ToolCallingAgent, tools: [final_answer_tool, web_search_tool: {engine: searxng}], agents: [helper], execution: {logs_dir: ""}}
+  helper: {base_class: ToolCallingAgent, description: Knows newts., tools: [final_answer_tool, web_search_tool], llm: {temperature: 0.3}, execution: {logs_dir: ""}}
+`
+	deadEnd = "http://127.0.0.1:1" // nobody listens there
+)
+
+// whole is the setting with all that there is.
+func (a *around) whole(t *testing.T) setting {
+	return setting{
+		flags: onWeb(t, a.web, connected(a.model), forgetful, map[string]string{"execution.reports_dir": a.out, "execution.logs_dir": ""}),
+		file:  "mcp: {mcpServers: {scale: {url: " + a.scale + "}}}\ntools: {run_command_tool: {workspace_path: " + a.commands + "}}\n" + ownAgents,
+	}
+}
+
+func (s setting) with(flags map[string]string) setting {
+	s.flags = maps.Clone(s.flags)
+	maps.Copy(s.flags, flags)
+	return s
+}
+
+func (s setting) without(keys ...string) setting {
+	s.flags = maps.Clone(s.flags)
+	for _, key := range keys {
+		delete(s.flags, key)
+	}
+	return s
+}
+
+func (s setting) filed(file string) setting { return setting{s.flags, file} }
+
+// settings are the configurations under which runs are taken up and replayed.
+func (a *around) settings(t *testing.T) map[string]setting {
+	whole := a.whole(t)
+	noModel := []string{"models.default.base_url", "models.default.model"}
+	return map[string]setting{
+		"whole":          whole,
+		"no model":       whole.without(noModel...),
+		"another model":  whole.with(map[string]string{"models.default.base_url": deadEnd + "/v1", "models.default.model": "another", "governor.retries": "0"}),
+		"no engines":     whole.with(map[string]string{"search.engines": "none"}),
+		"other engines":  whole.with(map[string]string{"search.engines": "arxiv,wikipedia", "search.arxiv.base_url": deadEnd, "search.wikipedia.base_url": deadEnd}),
+		"ranked":         whole.with(map[string]string{"search.rerank_url": a.rerank}),
+		"no server":      whole.filed(ownAgents),
+		"a dead server":  whole.filed("mcp: {mcpServers: {scale: {url: " + deadEnd + "}}}\n" + ownAgents),
+		"nothing at all": setting{},
+	}
+}
+
+func (s setting) engine(t *testing.T, disk store.Store) *Engine {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(s.file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Sources{Env: []string{"HOME=" + t.TempDir(), "DOSSIER_SEARCH_ENGINES=none"}, File: path, Flags: s.flags})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := assemble(cfg, t.TempDir(), disk, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// course is a run that is carried out under one setting.
+type course struct {
+	name   string
+	script llmtest.Script
+	under  string // the setting; "whole" if empty
+	req    func(a *around) Request
+	status run.Status // done if empty
+}
+
+// courses are runs of every mode and decider, some of which fail for want of what
+// others have.
+func courses() []course {
+	chatting := llmtest.Script{Rules: []llmtest.Rule{{Reply: llmtest.JSON(map[string]any{"reasoning": "r", "answer": "Hello to you.", "key_points": []string{}})}}}
+	asked := func(r Request) func(*around) Request { return func(*around) Request { return r } }
+	inDocs := func(question string) func(*around) Request {
+		return func(a *around) Request { return research(question, a.docs) }
+	}
+	web := func(name, modeName, under string, long int) course {
+		c := longWebRuns[long]
+		return course{name: name, script: llmtest.Script{Rules: c.model.rules()}, under: under, req: asked(onTheWeb(modeName, c.question))}
+	}
+	named := onTheWeb("web_search", longWebRuns[0].question)
+	named.In.Web.Engines = []string{"searxng"}
+	mixed := func(a *around) Request {
+		r := research("Who built the lighthouse of Cape Kestrel?", a.docs)
+		r.In.Web = &sources.WebScope{}
+		return r
+	}
+	lighthouse := llmtest.Script{Rules: writer("The lighthouse was built in 1874 by Maria Lindqvist [1].")}
+	all := []course{
+		{name: "chat", script: chatting, req: asked(ask("hello"))},
+		{name: "chat without a model", under: "no model", req: asked(ask("hello")), status: run.Failed},
+		web("web_search", "web_search", "", 0),
+		web("deep_search", "deep_search", "", 1),
+		web("quality", "quality", "", 0),
+		web("ranked web_search", "web_search", "ranked", 0),
+		web("web_search by rules", "web_search", "no model", 0),
+		{name: "named engine", script: llmtest.Script{Rules: longWebRuns[0].model.rules()}, req: asked(named)},
+		{name: "web_search without engines", under: "no engines", req: asked(onTheWeb("web_search", longWebRuns[0].question)), status: run.Failed},
+		{name: "documents", script: lighthouse, req: inDocs("Who built the lighthouse of Cape Kestrel?")},
+		{name: "documents by rules", under: "nothing at all", req: inDocs("How many steps lead up to the lamp?")},
+		{name: "documents and the web", script: lighthouse, req: mixed},
+		{name: "ingest", req: func(a *around) Request {
+			return Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Place{Paths: []string{a.docs}, Base: filepath.Dir(a.docs)}}}
+		}},
+		{name: "tool", req: asked(Request{Mode: "tool", Request: mode.Request{Agent: "add_note_tool", Question: `{"text":"newts are old"}`}})},
+		{name: "tool of a server", req: asked(Request{Mode: "tool", Request: mode.Request{Agent: "weigh_parcel", Question: `{}`}})},
+		{name: "agent with a server", script: callsThen("weigh_parcel"), req: asked(byAgent("weigher", "Weigh the parcel on the scale"))},
+		{name: "agent that finds tools", script: callsThen("searchtoolstool", "weigh_parcel"), req: asked(byAgent("seeker", "Weigh the parcel on the scale"))},
+		{name: "agent with commands", script: callsThen("runcommandtool"), req: asked(byAgent("doer", "What is in the folder?"))},
+		{name: "agent with agents", script: callsThen("websearchtool", "agent_helper"), req: asked(byAgent("boss", "How old are newts?"))},
+	}
+	for _, c := range agentLogs {
+		one := course{name: "agent by " + string(c.decider), script: agenttest.Script(c.decider), req: asked(byAgent(c.agent, agenttest.Task))}
+		if c.decider == agent.ByRules {
+			one.under = "no model"
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// callsThen is a model that makes calls of these tools, each once and in their
+// order as far as it has them, and then answers.
+func callsThen(tools ...string) llmtest.Script {
+	args := map[string]map[string]any{
+		"searchtoolstool": {"query": "weigh a parcel"}, "runcommandtool": {"reasoning": "look", "command": "ls"},
+		"websearchtool": {"reasoning": "look", "query": "Aune spotted newt age"}, "agent_helper": {"task": "How old do newts get?"},
+	}
+	return llmtest.Script{Rules: []llmtest.Rule{
+		{Schema: "judgements", Reply: llmtest.JSON(map[string]any{"judgements": []any{}})},
+		{Schema: "rewritten", Reply: llmtest.JSON(map[string]any{"answer": "It is 3 kg."})},
+		{Reply: llmtest.Do(func(req *llmtest.Request) *llmtest.Reply {
+			made := map[string]bool{}
+			for _, m := range req.Messages {
+				for _, c := range m.ToolCalls {
+					made[c.Name] = true
+				}
+			}
+			for _, name := range tools {
+				if has := slices.ContainsFunc(req.Tools, func(t llm.Tool) bool { return t.Name == name }); has && !made[name] {
+					return llmtest.CallTool(name, args[name])
+				}
+			}
+			return finalReply("It is 3 kg.")
+		})},
+	}}
+}
+
+// play carries a course out and returns what is recorded of it.
+func (c course) play(t *testing.T, a *around, disk store.Store) (*run.History, []run.PlacedEvent) {
+	t.Helper()
+	under := c.under
+	if under == "" {
+		under = "whole"
+	}
+	e := a.settings(t)[under].engine(t, disk)
+	id, _ := converse(t, e, c.req(a), agenttest.Reply)
+	settled(t, e, id)
+	h, log, err := e.past(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := c.status
+	if want == "" {
+		want = run.Done
+	}
+	if h.Record.Status != want {
+		t.Fatalf("the run is %s: %+v", h.Record.Status, h.Record.Failure)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return h, log
+}
+
+// TestReplayNeedsNoConfiguration replays a run of each mode and decider under
+// every other configuration: what comes out is what was recorded, and nobody is
+// asked for anything.
+func TestReplayNeedsNoConfiguration(t *testing.T) {
+	for _, c := range courses() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAround(t, c.script)
+			disk := &kept{memory.New(memory.Options{})}
+			h, log := c.play(t, a, disk)
+			if len(h.Entries) == 0 {
+				t.Fatal("a run that recorded nothing is no test")
+			}
+			settings := a.settings(t)
+			names := slices.Sorted(maps.Keys(settings))
+			replay := func(name string) {
+				e := settings[name].engine(t, disk)
+				before := a.bothered()
+				got, err := e.Replay(t.Context(), h.Record.ID)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				} else if !sameEvents(t, got, log) {
+					t.Errorf("%s: the replay differs", name)
+				}
+				if n := a.bothered() - before; n > 0 {
+					t.Errorf("%s: the replay asked %d times for something", name, n)
+				}
+				_ = e.Close()
+			}
+			for _, name := range names {
+				replay(name)
+			}
+			e := settings["whole"].engine(t, disk)
+			list, err := e.Collections(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, gone := range list.Collections {
+				if err := e.DeleteCollection(t.Context(), gone.Name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = e.Close()
+			_ = os.RemoveAll(a.docs)
+			replay("whole")
+		})
+	}
+}
+
+func sameEvents(t *testing.T, got []event.Event, log []run.PlacedEvent) bool {
+	t.Helper()
+	want := make([]event.Event, len(log))
+	for i := range log {
+		want[i] = log[i].Event
+	}
+	made, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(made, recorded)
+}
+
+// TestRunsGoOnWithWhatThereIs takes runs up after each of their entries under
+// configurations that lack something which they began with, or have something
+// which they began without. Each ends in an answer or fails with a reason, and
+// what came of it can be replayed anywhere.
+func TestRunsGoOnWithWhatThereIs(t *testing.T) {
+	for _, c := range courses() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAround(t, c.script)
+			disk := &kept{memory.New(memory.Options{})}
+			h, log := c.play(t, a, disk)
+			settings := a.settings(t)
+			whole, nothing := settings["whole"].engine(t, disk), settings["nothing at all"].engine(t, disk)
+			others := []string{"no model", "no engines", "nothing at all"}
+			if c.under != "" {
+				others = []string{"whole", "nothing at all"}
+			}
+			for _, name := range others {
+				poor := settings[name].engine(t, disk)
+				outcomes := map[string]int{}
+				for n := range len(h.Entries) + 1 {
+					if n > 0 && (h.Entries[n-1].Kind == run.EntryCheck || h.Entries[n-1].Kind == run.EntrySteer) {
+						continue // these are stored with what follows
+					}
+					id := cutRun(t, disk, h, log, n)
+					poor.dispatch(id)
+					answering(t, poor, id)
+					settled(t, poor, id)
+					rec, err := poor.Get(t.Context(), id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					switch {
+					case rec.Status == run.Done:
+						outcomes["done"]++
+					case rec.Status == run.Failed && rec.Failure != nil && rec.Failure.Message != "" && rec.Failure.Code != "failed":
+						outcomes[rec.Failure.Code]++
+					default:
+						t.Errorf("%s, from entry %d on: the run is %s: %+v", name, n, rec.Status, rec.Failure)
+					}
+					by := []*Engine{nothing, whole}[n%2]
+					if _, err := by.Replay(t.Context(), id); err != nil {
+						t.Errorf("%s, from entry %d on: %v", name, n, err)
+					}
+				}
+				t.Logf("%s: %v", name, outcomes)
+				_ = poor.Close()
+			}
+		})
+	}
+}
+
+// Whoever takes a run up under other circumstances is told what has changed, once
+// each time, and the run keeps to what it began with.
+func TestChangedCircumstancesAreTold(t *testing.T) {
+	a := newAround(t, llmtest.Script{Rules: longWebRuns[0].model.rules()})
+	disk := &kept{memory.New(memory.Options{})}
+	c := course{under: "ranked", req: func(*around) Request { return onTheWeb("web_search", longWebRuns[0].question) }}
+	h, log := c.play(t, a, disk)
+	if told := changesIn(log); told != nil {
+		t.Errorf("nothing has changed: %+v", told)
+	}
+	settings := a.settings(t)
+	for name, want := range map[string][]event.Change{
+		"ranked": nil,
+		"other engines": {
+			{What: "engines", Was: "searxng", Now: "arxiv, wikipedia"}, {What: "rerankers", Was: "endpoint"},
+		},
+		"nothing at all": {
+			{What: "model", Of: "summarizer", Was: "scripted"}, {What: "model", Of: "verifier", Was: "scripted"}, {What: "model", Of: "writer", Was: "scripted"},
+			{What: "engines", Was: "searxng"}, {What: "rerankers", Was: "endpoint"},
+		},
+	} {
+		e := settings[name].engine(t, disk)
+		id := cutRun(t, disk, h, log, 3)
+		e.dispatch(id)
+		answering(t, e, id)
+		settled(t, e, id)
+		placed, err := disk.Events(t.Context(), id, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := changesIn(placed); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: told %+v, not %+v", name, got, want)
+		}
+	}
+}
+
+func changesIn(log []run.PlacedEvent) []event.Change {
+	var out []event.Change
+	for _, p := range log {
+		if d, ok := p.Data.(event.Circumstances); ok {
+			out = append(out, d.Changes...)
+		}
+	}
+	return out
+}
+
+// A run that an earlier program began has recorded no circumstances: what there
+// is counts, as it did then.
+func TestRunsWithoutCircumstances(t *testing.T) {
+	for _, c := range courses() {
+		if !slices.Contains([]string{"web_search", "ranked web_search", "named engine", "tool of a server", "agent by rules", "agent with agents", "agent with a server"}, c.name) {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAround(t, c.script)
+			disk := &kept{memory.New(memory.Options{})}
+			under := c.under
+			if under == "" {
+				under = "whole"
+			}
+			e := a.settings(t)[under].engine(t, disk)
+			rec, err := e.record(t.Context(), c.req(a))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var req map[string]json.RawMessage
+			if err := json.Unmarshal(rec.Request, &req); err != nil {
+				t.Fatal(err)
+			}
+			delete(req, "circumstances")
+			if c.name == "tool of a server" {
+				req["settings"] = json.RawMessage("{}")
+			}
+			if rec.Request, err = json.Marshal(req); err != nil {
+				t.Fatal(err)
+			}
+			if err := disk.Create(t.Context(), rec, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			e.dispatch(rec.ID)
+			answering(t, e, rec.ID)
+			settled(t, e, rec.ID)
+			h, log, err := e.past(t.Context(), rec.ID)
+			if err != nil || h.Record.Status != run.Done || changesIn(log) != nil {
+				t.Fatalf("%s %+v, %v, %v", h.Record.Status, h.Record.Failure, err, changesIn(log))
+			}
+			if _, err := e.Replay(t.Context(), rec.ID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// cutRun makes a copy of a run of which no more than the first entries are
+// recorded, as if its worker had died then.
+func cutRun(t *testing.T, disk store.Store, h *run.History, log []run.PlacedEvent, n int) string {
+	t.Helper()
+	rec := h.Record
+	rec.ID = fmt.Sprintf("%s-cut-%d-%s", h.Record.ID, n, newID(time.Now()))
+	if rec.Session == h.Record.ID {
+		rec.Session = rec.ID
+	}
+	rec.Status, rec.Failure, rec.Owner, rec.Epoch, rec.LastSeq, rec.Spent, rec.Active = run.Queued, nil, "", 0, 0, run.Spent{}, 0
+	entries := slices.Clone(h.Entries[:n])
+	var last int64
+	if n > 0 {
+		last = entries[n-1].Seq
+	}
+	var events []run.PlacedEvent
+	for _, p := range log {
+		if p.Seq <= last && p.Place[0] != '@' {
+			p.Run, p.Session, p.Seq = rec.ID, rec.Session, int64(len(events)+1)
+			events = append(events, p)
+		}
+	}
+	for i := range entries {
+		entries[i].Seq = min(entries[i].Seq, int64(len(events)))
+	}
+	if err := disk.Create(t.Context(), rec, entries, events); err != nil {
+		t.Fatal(err)
+	}
+	return rec.ID
+}

@@ -1,0 +1,102 @@
+package datadir
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// presentDir holds a file for each process that works in a directory, locked
+// for as long as the process lives.
+const presentDir = "present"
+
+// Presence is that of a process in a directory.
+type Presence struct {
+	file *os.File
+	path string
+}
+
+// Join makes this process one of those that work in a directory, under a name
+// that no other process has or will have. Whoever comes to do something that
+// others may find half done joins first.
+func Join(dir, name string, info Info) (*Presence, error) {
+	fail := func(err error) (*Presence, error) {
+		return nil, fmt.Errorf("the data directory %s: %w: make it writable for this user, or choose another with DOSSIER_DATA", dir, err)
+	}
+	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		return nil, fmt.Errorf("%q can't be the name of a process", name)
+	}
+	all := filepath.Join(dir, presentDir)
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		return fail(err)
+	}
+	raw, err := json.Marshal(info)
+	if err != nil {
+		return fail(err)
+	}
+	// It gets its name when it is locked: who finds a file that is not takes its
+	// process for dead.
+	f, err := os.CreateTemp(all, ".*")
+	if err != nil {
+		return fail(err)
+	}
+	p := &Presence{f, filepath.Join(all, name)}
+	_, err = f.Write(append(raw, '\n'))
+	if err == nil {
+		_, err = lock(f, exclusive)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), p.path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return fail(errors.Join(err, f.Close()))
+	}
+	return p, nil
+}
+
+// Leave says that the process works there no longer.
+func (p *Presence) Leave() error {
+	err := os.Remove(p.path)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil // the directory is gone
+	}
+	return errors.Join(err, p.file.Close())
+}
+
+// Living returns the processes that work in a directory, by name, and forgets
+// those that ended without leaving.
+func Living(dir string) (map[string]Info, error) {
+	all := filepath.Join(dir, presentDir)
+	list, err := os.ReadDir(all)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the data directory %s: %w", dir, err)
+	}
+	living := make(map[string]Info, len(list))
+	for _, entry := range list {
+		path := filepath.Join(all, entry.Name())
+		f, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it has left
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the data directory %s: %w", dir, err)
+		}
+		dead, err := lock(f, exclusive)
+		switch {
+		case err != nil:
+			err = fmt.Errorf("the data directory %s: %w", dir, err)
+		case dead && !strings.HasPrefix(entry.Name(), "."): // one that begins so may be about to be locked
+			_ = os.Remove(path) // if not now, then by the next who looks
+		case !dead && !strings.HasPrefix(entry.Name(), "."):
+			living[entry.Name()] = readInfo(f)
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return living, nil
+}

@@ -1,0 +1,19 @@
+package run
+
+import (
+	"strconv"
+	"time"
+
+	"dossier/event"
+)
+
+// Notice tells the log something about the run's fate in the world that is no
+// part of its code, such as circumstances that have changed: a replay passes
+// over it. Each execution tells a name once.
+func (s *Scope) Notice(name string, data event.Data) error {
+	e := s.exec
+	if e.replay != nil {
+		return nil
+	}
+	return e.emit(emission{place: kernelPlace + name + "/" + strconv.FormatInt(e.rec.Epoch, 10), data: data, time: time.Now()})
+}
