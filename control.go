@@ -62,30 +62,31 @@ type Ask struct {
 }
 
 // Get returns the record of a run. The id may be shortened to any unique
-// beginning or end of it; "last" is the newest run.
+// beginning or end of it that has four characters; "last" is the newest run.
 func (e *Engine) Get(ctx context.Context, id string) (run.Record, error) {
 	if rec, err := e.store.Run(ctx, id); err == nil || !errors.Is(err, run.ErrUnknownRun) {
 		return rec, err
 	}
-	const most = 10_000
-	list, err := e.store.List(ctx, store.Filter{Limit: most})
+	if id == "last" {
+		list, err := e.store.List(ctx, store.Filter{Limit: 1})
+		if err != nil {
+			return run.Record{}, err
+		}
+		if len(list) > 0 {
+			return e.store.Run(ctx, list[0].ID)
+		}
+	}
+	found, err := e.store.Find(ctx, id)
 	if err != nil {
 		return run.Record{}, err
 	}
-	if id == "last" && len(list) > 0 {
-		return list[0], nil
-	}
-	var found []run.Record
-	for _, rec := range list {
-		if len(id) >= 4 && (strings.HasPrefix(rec.ID, id) || strings.HasSuffix(rec.ID, id)) {
-			found = append(found, rec)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
+	switch n := len(found); {
+	case n == 1:
+		return e.store.Run(ctx, found[0])
+	case n == 0:
 		return run.Record{}, fmt.Errorf("%w: %q", run.ErrUnknownRun, id)
+	case n == store.FindMost:
+		return run.Record{}, &UsageError{Message: fmt.Sprintf("%q fits %d runs or more", id, n), Hint: "give more of the id"}
 	}
 	return run.Record{}, &UsageError{Message: fmt.Sprintf("%q fits %d runs", id, len(found)), Hint: "give more of the id"}
 }
@@ -118,7 +119,7 @@ func (e *Engine) Show(ctx context.Context, id string) (Detail, error) {
 // Filter narrows List.
 type Filter = store.Filter
 
-// List returns runs, the last created first.
+// List returns runs, the last created first, without their requests.
 func (e *Engine) List(ctx context.Context, f Filter) ([]run.Record, error) {
 	return e.store.List(ctx, f)
 }

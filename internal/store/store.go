@@ -7,11 +7,8 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"dossier/event"
@@ -55,11 +52,17 @@ type Runs interface {
 	// fails with ErrExists when the id is taken.
 	Create(ctx context.Context, r run.Record, entries []run.Entry, events []run.PlacedEvent) error
 	Run(ctx context.Context, id string) (run.Record, error)
-	// List returns runs, the last created first.
+	// List returns runs, the last created first. Their records are without
+	// Request, which may be large: whoever needs it reads the Run.
 	List(ctx context.Context, f Filter) ([]run.Record, error)
+	// Find returns the ids that begin or end with a part, in order, FindMost of
+	// them at most. A part of fewer than FindLeast characters fits none.
+	Find(ctx context.Context, part string) ([]string, error)
 	// Delete removes a run that no worker holds, with its journal, events and
 	// signals. A session without runs goes with its last one. It fails with
-	// ErrBusy while a lease is alive.
+	// ErrBusy while a lease is alive. The run is gone at once for everybody;
+	// what takes long is done in pieces that don't keep others waiting, and
+	// what a deletion that was cut short has left goes with the next one.
 	Delete(ctx context.Context, id string) error
 	// Events returns up to limit durable events with Seq > after, in order;
 	// a limit of 0 means all.
@@ -100,6 +103,12 @@ type Runs interface {
 	Unrecorded(ctx context.Context, mode string, since time.Time) ([]string, error)
 }
 
+// What a part of an id has at least, and how many runs it finds at most.
+const (
+	FindLeast = 4
+	FindMost  = 20
+)
+
 // Filter narrows List. The zero value means the newest 100 runs.
 type Filter struct {
 	Session string
@@ -127,14 +136,6 @@ type Sessions interface {
 	// is 0), oldest first, of the runs that were created before the one named
 	// before; when that is empty or no run, of all.
 	Messages(ctx context.Context, session, before string, limit int) ([]event.Message, error)
-}
-
-// Blobs are bodies named by their content.
-type Blobs interface {
-	// PutBlob stores data and returns its name, "sha256-" and the hash in hex.
-	PutBlob(ctx context.Context, data []byte) (string, error)
-	// Blob fails with ErrNotFound when there is no body of that name.
-	Blob(ctx context.Context, name string) ([]byte, error)
 }
 
 // Settings are small values that outlive the process, such as what an
@@ -179,22 +180,3 @@ func CheckSequence(last int64, events []run.PlacedEvent) error {
 	}
 	return nil
 }
-
-// BlobName returns the name of a body.
-func BlobName(data []byte) string {
-	sum := sha256.Sum256(data)
-	return blobPrefix + hex.EncodeToString(sum[:])
-}
-
-// ParseBlobName returns the hash that a name stands for, and false when the
-// name is not one that BlobName makes.
-func ParseBlobName(name string) ([]byte, bool) {
-	digits, ok := strings.CutPrefix(name, blobPrefix)
-	if !ok || len(digits) != 2*sha256.Size {
-		return nil, false
-	}
-	sum, err := hex.DecodeString(digits)
-	return sum, err == nil && hex.EncodeToString(sum) == digits
-}
-
-const blobPrefix = "sha256-"

@@ -41,7 +41,7 @@ type core struct {
 	created  int64
 	runs     map[string]*journal
 	sessions map[string]*session
-	blobs    map[string][]byte
+	blobs    map[string]blob
 	settings map[setting][]byte
 	// collections by their ids.
 	collections map[string]*collection
@@ -88,7 +88,7 @@ func New(o Options) *Store {
 		handles:  map[*Store]struct{}{},
 		runs:     map[string]*journal{},
 		sessions: map[string]*session{},
-		blobs:    map[string][]byte{},
+		blobs:    map[string]blob{},
 		settings: map[setting][]byte{},
 
 		collections: map[string]*collection{},
@@ -440,31 +440,6 @@ newest:
 	}
 	slices.Reverse(messages)
 	return messages, nil
-}
-
-// PutBlob implements store.Blobs.
-func (s *Store) PutBlob(ctx context.Context, data []byte) (string, error) {
-	name := store.BlobName(data)
-	if err := s.open(ctx); err != nil {
-		return "", err
-	}
-	defer s.mu.Unlock()
-	if _, ok := s.blobs[name]; !ok {
-		s.blobs[name] = data
-	}
-	return name, nil
-}
-
-// Blob implements store.Blobs.
-func (s *Store) Blob(ctx context.Context, name string) ([]byte, error) {
-	if err := s.open(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	if data, ok := s.blobs[name]; ok {
-		return data, nil
-	}
-	return nil, fmt.Errorf("blob %q: %w", name, store.ErrNotFound)
 }
 
 // Setting implements store.Settings.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"dossier/internal/store"
 	"dossier/run"
@@ -96,10 +98,31 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) 
 			break
 		}
 		if j.n < before && (f.Session == "" || j.rec.Session == f.Session) && (f.Status == "" || j.rec.Status == f.Status) {
-			list = append(list, j.rec)
+			rec := j.rec
+			rec.Request = nil
+			list = append(list, rec)
 		}
 	}
 	return list, nil
+}
+
+// Find implements store.Runs.
+func (s *Store) Find(ctx context.Context, part string) ([]string, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	if utf8.RuneCountInString(part) < store.FindLeast {
+		return nil, nil
+	}
+	var ids []string
+	for id := range s.runs {
+		if strings.HasPrefix(id, part) || strings.HasSuffix(id, part) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids[:min(len(ids), store.FindMost)], nil
 }
 
 // inOrder returns the runs in the order of their creation.
@@ -116,6 +139,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	defer s.mu.Unlock()
 	if j.leased(s.now()) {
 		return fmt.Errorf("run %q: %w", id, store.ErrBusy)
+	}
+	if err := s.release(j); err != nil {
+		return fmt.Errorf("run %q: %w", id, err)
 	}
 	delete(s.runs, id)
 	s.changed()

@@ -55,7 +55,7 @@ func (s *Store) DeleteCollection(ctx context.Context, id string) error {
 		return err
 	}
 	for more := true; more && ctx.Err() == nil; {
-		err := s.writer.do(ctx, sweepWrites, func(tx *tx) (err error) {
+		err := s.writer.between(ctx, sweepWrites, func(tx *tx) (err error) {
 			more, err = tx.sweep()
 			return err
 		})

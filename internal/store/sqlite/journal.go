@@ -179,9 +179,10 @@ func refused(b *run.Batch, r *held, err error) error {
 type batch struct {
 	entries []run.Entry
 	events  []run.PlacedEvent
-	values  []any // of the entries
-	spent   []any // by the entries
-	data    []any // of the events
+	values  []any    // of the entries
+	spent   []any    // by the entries
+	data    []any    // of the events
+	holds   [][]byte // hashes of the bodies that these name
 	size    int
 }
 
@@ -205,6 +206,7 @@ func newBatch(entries []run.Entry, events []run.PlacedEvent) (*batch, error) {
 			c.spent[i] = string(spent)
 		}
 		c.values[i] = pack(e.Value)
+		c.holds = named(c.holds, e.Value)
 		c.size += 100 + len(e.Key) + len(e.Value)
 	}
 	if len(events) == 0 {
@@ -219,6 +221,7 @@ func newBatch(entries []run.Entry, events []run.PlacedEvent) (*batch, error) {
 			return nil, fmt.Errorf("event at %q: %w", events[i].Place, err)
 		}
 		c.data[i] = pack(raw)
+		c.holds = named(c.holds, raw)
 		c.size += 100 + 2*len(events[i].Place) + len(raw)
 	}
 	return c, nil
@@ -266,7 +269,7 @@ func (c *batch) insert(t *tx, n, lastOrd int64) error {
 			return err
 		}
 	}
-	return nil
+	return t.hold(n, c.holds)
 }
 
 // Renew implements run.Journal.

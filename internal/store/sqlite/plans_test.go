@@ -54,3 +54,10 @@ func TestEventsAreReadByIndex(t *testing.T) {
 		}
 	}
 }
+
+// A run is found by a part of its id without looking at all ids.
+func TestRunsAreFoundByIndex(t *testing.T) {
+	if got := planOf(t, openHere(t), selectFound, "06f3", "06f4", 20); strings.Contains(got, "SCAN") || !strings.Contains(got, "runs_end") {
+		t.Error(got)
+	}
+}

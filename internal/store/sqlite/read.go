@@ -1,16 +1,15 @@
 package sqlite
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"dossier/event"
 	"dossier/internal/store"
@@ -107,12 +106,18 @@ func (s *Store) row(ctx context.Context, text string, args []any, dst ...any) er
 	return err
 }
 
-const selectRecord = `SELECT r.n, r.id, coalesce(s.id, ''), q.mode, q.request, q.title, r.status, r.failure, r.epoch, r.owner, r.home, r.lease_until,
+// A record is read whole, or in lists without its request.
+const (
+	selectRecord = "SELECT q.request, " + recordColumns
+	selectListed = "SELECT NULL, " + recordColumns
+
+	recordColumns = `r.n, r.id, coalesce(s.id, ''), q.mode, q.title, r.status, r.failure, r.epoch, r.owner, r.home, r.lease_until,
 	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at
 	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session `
+)
 
 func scanRecord(row scanner) (n int64, r run.Record, err error) {
-	err = row.Scan(&n, &r.ID, &r.Session, &r.Mode, unpacked{&r.Request}, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, &r.Home, timeAt{&r.LeaseUntil},
+	err = row.Scan(unpacked{&r.Request}, &n, &r.ID, &r.Session, &r.Mode, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, &r.Home, timeAt{&r.LeaseUntil},
 		timeAt{&r.Created}, timeAt{&r.Updated}, &r.LastSeq, &r.Active, &r.Spent.Calls, &r.Spent.InputTokens, &r.Spent.OutputTokens, &r.Spent.Cost,
 		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt)
 	return n, r, err
@@ -163,7 +168,7 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) 
 		where, args = where+" AND r.status = ?", append(args, string(f.Status))
 	}
 	var list []run.Record
-	err := s.each(ctx, selectRecord+where+" ORDER BY r.n DESC LIMIT ?", append(args, f.Limit), func(row scanner) error {
+	err := s.each(ctx, selectListed+where+" ORDER BY r.n DESC LIMIT ?", append(args, f.Limit), func(row scanner) error {
 		_, r, err := scanRecord(row)
 		list = append(list, r)
 		return err
@@ -172,6 +177,41 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) 
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
 	return list, nil
+}
+
+// selectFound looks for a beginning from ?1 to before ?2, and for an end by an
+// index of the ends of ids.
+const selectFound = `SELECT id FROM runs WHERE id >= ?1 AND id < ?2
+	UNION SELECT id FROM runs WHERE substr(id, -4) = substr(?1, -4) AND substr(id, -length(?1)) = ?1 ORDER BY id LIMIT ?3`
+
+// Find implements store.Runs.
+func (s *Store) Find(ctx context.Context, part string) (ids []string, err error) {
+	if utf8.RuneCountInString(part) < store.FindLeast {
+		return nil, s.alive(ctx)
+	}
+	err = s.each(ctx, selectFound, []any{part, after(part), store.FindMost}, func(row scanner) error {
+		var id string
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find run %q: %w", part, err)
+	}
+	return ids, nil
+}
+
+// after returns the first text behind all that begin with prefix. No text is
+// above one of bytes that are all the highest.
+func after(prefix string) string {
+	next := []byte(prefix)
+	for i := len(next) - 1; i >= 0; i-- {
+		if next[i] < 0xff {
+			next[i]++
+			return string(next[:i+1])
+		}
+	}
+	return prefix + "\xff"
 }
 
 const selectPlaces = "SELECT key, seq FROM log WHERE run = ? AND kind = 'event'"
@@ -401,30 +441,6 @@ func (s *Store) Messages(ctx context.Context, session, before string, limit int)
 	}
 	slices.Reverse(list)
 	return list, nil
-}
-
-// Blob implements store.Blobs. It verifies what it has read.
-func (s *Store) Blob(ctx context.Context, name string) ([]byte, error) {
-	hash, ok := store.ParseBlobName(name)
-	if !ok {
-		return nil, fmt.Errorf("blob %q: %w", name, store.ErrNotFound)
-	}
-	var packed []byte
-	err := s.row(ctx, "SELECT data FROM blobs WHERE hash = ?", []any{hash}, &packed)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = store.ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("blob %q: %w", name, err)
-	}
-	data, err := inflate(packed)
-	if err != nil {
-		return nil, fmt.Errorf("blob %q: %w", name, err)
-	}
-	if sum := sha256.Sum256(data); !bytes.Equal(sum[:], hash) {
-		return nil, fmt.Errorf("blob %q is not what it was: %w", name, damaged(s.path))
-	}
-	return data, nil
 }
 
 // Setting implements store.Settings.

@@ -60,6 +60,7 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 		return fmt.Errorf("run %q: %w", r.ID, err)
 	}
 	request := pack(r.Request)
+	c.holds = named(c.holds, r.Request)
 	return s.writer.do(ctx, c.size+len(r.Request), func(tx *tx) error {
 		switch _, err := tx.find(r.ID); {
 		case err == nil:
@@ -112,29 +113,6 @@ func (t *tx) session(id, title string, created time.Time) (any, error) {
 		err = t.row("INSERT INTO sessions (id, title, created) VALUES (?, ?, ?) RETURNING n", []any{id, title, moment(created)}, &n)
 	}
 	return n, err
-}
-
-// Delete implements store.Runs.
-func (s *Store) Delete(ctx context.Context, id string) error {
-	return s.writer.do(ctx, 1<<16, func(tx *tx) error {
-		r, err := tx.find(id)
-		if err != nil {
-			return err
-		}
-		if r.leased(tx.now) {
-			return fmt.Errorf("run %q: %w", id, store.ErrBusy)
-		}
-		if err := tx.exec("DELETE FROM log WHERE run = ?", r.n); err != nil {
-			return err
-		}
-		if err := tx.exec("DELETE FROM runs WHERE n = ?", r.n); err != nil { // the rest follows by foreign keys
-			return err
-		}
-		if !r.session.Valid {
-			return nil
-		}
-		return tx.exec("DELETE FROM sessions WHERE n = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE session = ?1)", r.session.Int64)
-	})
 }
 
 // Answer implements store.Runs.
@@ -266,30 +244,6 @@ func (s *Store) Evict(ctx context.Context, owner string) error {
 		}
 		return err
 	})
-}
-
-// PutBlob implements store.Blobs.
-func (s *Store) PutBlob(ctx context.Context, data []byte) (string, error) {
-	name := store.BlobName(data)
-	hash, _ := store.ParseBlobName(name)
-	var have int
-	switch err := s.row(ctx, "SELECT 1 FROM blobs WHERE hash = ?", []any{hash}, &have); {
-	case err == nil:
-		return name, nil
-	case !errors.Is(err, sql.ErrNoRows):
-		return "", fmt.Errorf("blob: %w", err)
-	}
-	packed, ok := deflate(data)
-	if !ok {
-		packed = append([]byte{packedPlain}, data...)
-	}
-	err := s.writer.do(ctx, len(packed), func(tx *tx) error {
-		return tx.exec("INSERT OR IGNORE INTO blobs (hash, size, data) VALUES (?, ?, ?)", hash, len(data), packed)
-	})
-	if err != nil {
-		return "", fmt.Errorf("blob: %w", err)
-	}
-	return name, nil
 }
 
 // SetSetting implements store.Settings.

@@ -157,7 +157,8 @@ func (s *Store) Check(ctx context.Context) error {
 		return fmt.Errorf("check database: %w", explain(err, s.path))
 	}
 	var run int64
-	err = s.reader.QueryRowContext(ctx, "SELECT run FROM log WHERE run NOT IN (SELECT n FROM runs) LIMIT 1").Scan(&run)
+	err = s.reader.QueryRowContext(ctx, `SELECT run FROM (SELECT run FROM log UNION SELECT run FROM held)
+		WHERE run NOT IN (SELECT n FROM runs) AND run NOT IN (SELECT run FROM remains) LIMIT 1`).Scan(&run)
 	switch {
 	case err == nil:
 		return fmt.Errorf("check database: rows of the log belong to no run: %w", damaged(s.path))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,6 +46,7 @@ type writer struct {
 
 	mu     sync.Mutex
 	queue  []job
+	pieces []job // of long work: one goes with each group
 	closed bool
 	wake   chan struct{}
 	ended  chan struct{}
@@ -60,14 +62,16 @@ func newWriter(c *conn, path string, turn *os.File, now func() time.Time) *write
 }
 
 // enqueue hands a job over. Jobs are done in the order of the calls.
-func (w *writer) enqueue(j job) {
+func (w *writer) enqueue(j job) { w.enter(&w.queue, j) }
+
+func (w *writer) enter(queue *[]job, j job) {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
 		j.done(store.ErrClosed)
 		return
 	}
-	w.queue = append(w.queue, j)
+	*queue = append(*queue, j)
 	w.mu.Unlock()
 	w.rouse()
 }
@@ -82,11 +86,21 @@ func (w *writer) rouse() {
 // do hands a job over and waits for it. Once it has begun it is carried out,
 // whatever becomes of ctx.
 func (w *writer) do(ctx context.Context, size int, do func(tx *tx) error) error {
+	return w.await(ctx, &w.queue, size, do)
+}
+
+// between is do for a piece of long work. However many pieces wait, each group of
+// other jobs has one of them at most to put up with.
+func (w *writer) between(ctx context.Context, size int, do func(tx *tx) error) error {
+	return w.await(ctx, &w.pieces, size, do)
+}
+
+func (w *writer) await(ctx context.Context, queue *[]job, size int, do func(tx *tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	result := make(chan error, 1)
-	w.enqueue(job{size: size, done: func(err error) { result <- err }, do: func(tx *tx) error {
+	w.enter(queue, job{size: size, done: func(err error) { result <- err }, do: func(tx *tx) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -116,6 +130,10 @@ func (w *writer) loop() {
 		for {
 			w.mu.Lock()
 			group, w.queue = w.queue, group[:0]
+			if len(w.pieces) > 0 {
+				group = append(group, w.pieces[0])
+				w.pieces = slices.Delete(w.pieces, 0, 1)
+			}
 			closed := w.closed
 			w.mu.Unlock()
 			if len(group) == 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"dossier/event"
@@ -129,12 +130,45 @@ var runTests = []test{
 			f.Fatalf("%d runs from %s", len(list), list[0].ID)
 		}
 	}},
-	{"a listed run is the whole record", func(f *fixture) {
+	{"a listed run is the record without its request", func(f *fixture) {
 		f.create("r1", "s1")
 		list, err := f.store.List(f.ctx, store.Filter{})
 		f.ok(err)
-		if r := f.record("r1"); !reflect.DeepEqual(list, []run.Record{r}) {
+		r := f.record("r1")
+		if r.Request == nil {
+			f.Fatal("the run has no request")
+		}
+		r.Request = nil
+		if !reflect.DeepEqual(list, []run.Record{r}) {
 			f.Fatalf("got  %+v\nwant %+v", list, r)
+		}
+	}},
+	{"a run is found by a part of its id", func(f *fixture) {
+		for _, id := range []string{"06f3abcd0001", "06f3abcd0002", "06f3zzzz0003", "0003zzzz06f3", "0003", "%_%_%_\xff\xff", "ключ-первый", "ключ-второй"} {
+			f.create(id, "")
+		}
+		for part, want := range map[string][]string{
+			"06f3abcd0001": {"06f3abcd0001"}, "06f3abcd": {"06f3abcd0001", "06f3abcd0002"}, "06f3": {"0003zzzz06f3", "06f3abcd0001", "06f3abcd0002", "06f3zzzz0003"},
+			"0003": {"0003", "0003zzzz06f3", "06f3zzzz0003"}, "z0003": {"06f3zzzz0003"}, "zzzz": nil, "003": nil, "": nil,
+			"%_%_": {"%_%_%_\xff\xff"}, "____": nil, "%%%%": nil, "ключ": {"ключ-второй", "ключ-первый"}, "ервый": {"ключ-первый"}, "06F3": nil,
+		} {
+			got, err := f.store.Find(f.ctx, part)
+			f.ok(err)
+			if !slices.Equal(got, want) {
+				f.Errorf("%q: got %q, want %q", part, got, want)
+			}
+		}
+		f.ok(f.store.Delete(f.ctx, "0003"))
+		for i := range store.FindMost + 5 {
+			f.create(fmt.Sprintf("many-%02d", i), "")
+		}
+		got, err := f.store.Find(f.ctx, "many-")
+		f.ok(err)
+		if len(got) != store.FindMost || got[0] != "many-00" {
+			f.Errorf("got %q", got)
+		}
+		if got, err := f.store.Find(f.ctx, "0003"); err != nil || len(got) != 2 {
+			f.Errorf("a deleted run was found: %q, %v", got, err)
 		}
 	}},
 	{"an unknown run is an error everywhere", func(f *fixture) {

@@ -34,6 +34,7 @@ func Run(t *testing.T, open Open) {
 		{"signals", signalTests},
 		{"sessions", sessionTests},
 		{"bodies", bodyTests},
+		{"blobs", blobTests},
 		{"collections", collectionTests},
 		{"templates", templateTests},
 		{"instances", instanceTests},
