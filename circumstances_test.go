@@ -19,6 +19,7 @@ import (
 	"dossier/event"
 	"dossier/internal/agenttest"
 	"dossier/internal/config"
+	"dossier/internal/dispatch"
 	"dossier/internal/store"
 	"dossier/internal/store/memory"
 	"dossier/internal/webtest"
@@ -150,7 +151,7 @@ func (s setting) engine(t *testing.T, disk store.Store) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := assemble(cfg, t.TempDir(), disk, nil)
+	e, err := assemble(cfg, site{dir: t.TempDir()}, disk)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +366,9 @@ func TestRunsGoOnWithWhatThereIs(t *testing.T) {
 						continue // these are stored with what follows
 					}
 					id := cutRun(t, disk, h, log, n)
-					poor.dispatch(id)
+					if err := poor.work.Enqueue(t.Context(), id, dispatch.Resumed); err != nil {
+						t.Fatal(err)
+					}
 					answering(t, poor, id)
 					settled(t, poor, id)
 					rec, err := poor.Get(t.Context(), id)
@@ -415,7 +418,9 @@ func TestChangedCircumstancesAreTold(t *testing.T) {
 	} {
 		e := settings[name].engine(t, disk)
 		id := cutRun(t, disk, h, log, 3)
-		e.dispatch(id)
+		if err := e.work.Enqueue(t.Context(), id, dispatch.Resumed); err != nil {
+			t.Fatal(err)
+		}
 		answering(t, e, id)
 		settled(t, e, id)
 		placed, err := disk.Events(t.Context(), id, 0, 0)
@@ -472,7 +477,9 @@ func TestRunsWithoutCircumstances(t *testing.T) {
 			if err := disk.Create(t.Context(), rec, nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			e.dispatch(rec.ID)
+			if err := e.work.Enqueue(t.Context(), rec.ID, dispatch.Resumed); err != nil {
+				t.Fatal(err)
+			}
 			answering(t, e, rec.ID)
 			settled(t, e, rec.ID)
 			h, log, err := e.past(t.Context(), rec.ID)

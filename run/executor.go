@@ -55,7 +55,7 @@ type ExecutorConfig struct {
 }
 
 // DefaultTTL of a lease.
-const DefaultTTL = 15 * time.Second
+const DefaultTTL = 30 * time.Second
 
 // flushDelay is how long an event may stay in memory before it is stored.
 const flushDelay = 5 * time.Millisecond
@@ -309,6 +309,33 @@ func (x *Executor) Notify(ctx context.Context, id string) (bool, error) {
 	}
 	e.signals(list)
 	return true, nil
+}
+
+// Live says whether a run is being executed here.
+func (x *Executor) Live(id string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.live[id] != nil
+}
+
+// Look makes live runs look at signals that they have not seen.
+func (x *Executor) Look(ctx context.Context) error {
+	live, seen := x.held()
+	if len(live) == 0 {
+		return nil
+	}
+	last, err := x.journal.Signalled(ctx, x.owner)
+	if err != nil {
+		return err
+	}
+	for id, n := range last {
+		if mark, here := seen[id]; here && n > mark {
+			if _, err := x.Notify(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (x *Executor) markDirty(e *execution) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"dossier"
 	"dossier/internal/base/term"
 	"dossier/internal/config"
-	"dossier/internal/server"
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/run"
@@ -192,18 +190,9 @@ func (a *app) chooseSession(ctx context.Context, l *link, req *dossier.Request, 
 	return nil
 }
 
-// start starts a run. When the owner of the directory left before it heard of
-// the run, the next one is found.
+// start starts a run.
 func (a *app) start(ctx context.Context, l *link, req dossier.Request) (run.Record, error) {
 	rec, err := l.Start(ctx, req)
-	if err != nil && l.remote && errors.Is(err, server.ErrNoOwner) {
-		next, err := a.connect(ctx)
-		if err != nil {
-			return run.Record{}, err
-		}
-		*l = *next
-		return a.start(ctx, l, req)
-	}
 	if err == nil {
 		a.log.Info("run started", "run", rec.ID, "session", rec.Session, "mode", rec.Mode)
 	}

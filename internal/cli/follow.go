@@ -39,7 +39,7 @@ type follower struct {
 	course   course
 	recalled bool // course holds what was before last
 
-	mu     sync.Mutex         // guards link's content and what follows
+	mu     sync.Mutex         // guards what follows
 	asking context.CancelFunc // ends the question that the user is asked now
 	stops  int                // how often the user pressed Ctrl-C
 }
@@ -95,31 +95,24 @@ func writeFile(name string, data []byte) error {
 	return err
 }
 
-// run follows the run, through changes of the process that works on it.
+// run follows the run, whoever works on it.
 func (f *follower) run(ctx context.Context) error {
 	defer f.view.close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer f.onInterrupt(f.interrupted(ctx, cancel))()
-	for {
-		end, err := f.stream(ctx)
-		switch {
-		case err == nil && end != nil:
-			return end.err
-		case err == nil:
-			return f.result()
-		case ctx.Err() != nil:
-			f.view.pause()
-			f.left()
-			return context.Cause(ctx)
-		case !errors.Is(err, run.ErrShutdown) && !errors.Is(err, server.ErrGone) && !errors.Is(err, server.ErrNoOwner):
-			return err
-		}
-		f.log.Info("the process that worked on the run is gone, taking over", "run", f.rec.ID, "error", err)
-		if err := f.takeOver(ctx); err != nil {
-			return err
-		}
+	end, err := f.stream(ctx)
+	switch {
+	case err == nil && end != nil:
+		return end.err
+	case err == nil:
+		return f.result()
+	case ctx.Err() != nil:
+		f.view.pause()
+		f.left()
+		return context.Cause(ctx)
 	}
+	return err
 }
 
 // left tells how to come back to a run.
@@ -144,11 +137,11 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 		case count == 1:
 			f.view.pause()
 			f.notef("\nfinishing with what there is; Ctrl-C again cancels")
-			err = f.current().Finish(ctx, f.rec.ID)
+			err = f.link.Finish(ctx, f.rec.ID)
 		default:
 			f.view.pause()
 			f.notef("\ncancelling")
-			err = f.current().Cancel(ctx, f.rec.ID)
+			err = f.link.Cancel(ctx, f.rec.ID)
 		}
 		if err != nil {
 			f.log.Error("interrupt", "run", f.rec.ID, "error", err)
@@ -160,36 +153,6 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 			f.asking()
 		}
 	}
-}
-
-// current is the backend of this moment, for another goroutine.
-func (f *follower) current() backend {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.link.backend
-}
-
-// takeOver finds the run again after its process went away and makes it go on.
-func (f *follower) takeOver(ctx context.Context) error {
-	_ = f.link.close() // it is gone already
-	next, err := f.connect(ctx)
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	*f.link = *next
-	f.mu.Unlock()
-	rec, err := f.link.Get(ctx, f.rec.ID)
-	if err != nil {
-		return err
-	}
-	if f.watching || rec.Status.Ended() || rec.Status == run.Waiting || rec.Status == run.Paused {
-		return nil
-	}
-	if err := f.link.Resume(ctx, f.rec.ID, dossier.ResumeOptions{}); err != nil && !errors.Is(err, store.ErrBusy) {
-		return err
-	}
-	return nil
 }
 
 // ending is how a command ends before its run does.

@@ -1,11 +1,35 @@
-// Package filelock locks files between processes. A lock ends with its process,
-// however that ends, so that what stands beside it can be told to be left
-// behind.
+// Package filelock locks files between processes. A lock ends when the file is
+// closed or the process ends, however that ends.
 package filelock
 
-import "os"
+import (
+	"errors"
+	"os"
+	"time"
+)
 
-// Try locks an open file unless it is locked already, be it in this process. The
-// lock ends when the file is closed. Programs that are started do not inherit
-// it.
-func Try(f *os.File) (got bool, err error) { return try(f) }
+// ErrTimeout is what Wait returns when others had the lock all the time.
+var ErrTimeout = errors.New("another process holds the lock")
+
+// Wait locks a file for this handle alone, and waits for that as long as it may
+// take at the most. Who waits is served about in the order of coming.
+func Wait(f *os.File, most time.Duration) error {
+	if free, err := Try(f); free || err != nil {
+		return err
+	}
+	locked := make(chan error, 1)
+	go func() { locked <- block(f) }()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case err := <-locked:
+		return err
+	case <-timer.C:
+	}
+	go func() {
+		if <-locked == nil {
+			_ = Unlock(f) // it came too late
+		}
+	}()
+	return ErrTimeout
+}

@@ -44,8 +44,9 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// busyTimeout is how long a connection waits for another process.
-const busyTimeout = 10 * time.Second
+// busyTimeout is how long a connection waits for other processes. Waiting is not
+// in turn: where hundreds write at once, some wait for long.
+const busyTimeout = time.Minute
 
 // Open opens the database file at path and makes it if it is not there. A file
 // that is damaged, or is no database of ours, is left as it is.
@@ -81,7 +82,11 @@ func Open(path string, o Options) (*Store, error) {
 	s.reader.SetMaxOpenConns(8)
 	s.reader.SetMaxIdleConns(8)
 	s.reader.SetConnMaxIdleTime(time.Minute)
-	s.writer = newWriter(c, abs, o.Now)
+	turn, err := os.OpenFile(abs+"-turn", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fail(errors.Join(err, s.reader.Close(), c.close()))
+	}
+	s.writer = newWriter(c, abs, turn, o.Now)
 	return s, nil
 }
 
@@ -184,7 +189,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	// The last connection to close carries the log over into the file.
-	if err := errors.Join(s.reader.Close(), s.writer.conn.close()); err != nil {
+	if err := errors.Join(s.reader.Close(), s.writer.conn.close(), s.writer.turn.Close()); err != nil {
 		return fmt.Errorf("close database %s: %w", s.path, explain(err, s.path))
 	}
 	return nil

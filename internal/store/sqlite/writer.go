@@ -2,10 +2,13 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"dossier/internal/base/filelock"
 	"dossier/internal/store"
 )
 
@@ -29,6 +32,7 @@ type tx struct {
 type writer struct {
 	conn  *conn
 	path  string
+	turn  *os.File // locked by the process whose turn it is to write
 	now   func() time.Time
 	known map[string]known
 	// backlog is how many pages the write-ahead log is thought to have beyond
@@ -46,9 +50,9 @@ type writer struct {
 	ended  chan struct{}
 }
 
-func newWriter(c *conn, path string, now func() time.Time) *writer {
+func newWriter(c *conn, path string, turn *os.File, now func() time.Time) *writer {
 	w := &writer{
-		conn: c, path: path, now: now, known: map[string]known{},
+		conn: c, path: path, turn: turn, now: now, known: map[string]known{},
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	go w.loop()
@@ -156,7 +160,8 @@ func (w *writer) commit(group []job, results []error) {
 // transact carries out jobs in one transaction. When it fails, nothing was
 // changed. With apart, a job that breaks a constraint fails alone.
 func (w *writer) transact(group []job, results []error, apart bool) (err error) {
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+	defer w.end()
+	if err := w.begin(); err != nil {
 		return err
 	}
 	defer func() {
@@ -233,3 +238,16 @@ func (t *tx) exec(text string, args ...any) error {
 func (t *tx) row(text string, args []any, dst ...any) error {
 	return t.w.conn.row(text, args, dst...)
 }
+
+// begin begins a transaction when it is this process's turn. SQLite's own way of
+// waiting is to try again and again: with many processes some would wait for
+// long, and lose their leases. So they queue up at a file.
+func (w *writer) begin() error {
+	if err := filelock.Wait(w.turn, busyTimeout); err != nil && !errors.Is(err, filelock.ErrTimeout) {
+		return err
+	}
+	return w.exec("BEGIN IMMEDIATE") // whoever has no turn finds the file locked
+}
+
+// end lets the next process have its turn.
+func (w *writer) end() { _ = filelock.Unlock(w.turn) }

@@ -201,7 +201,9 @@ var handleTests = []test{
 		})
 	}},
 	{"settings are whole", func(f *fixture) {
-		f.all(func(s store.Store, i int) error { return s.SetSetting(f.ctx, "b", "k", fmt.Appendf(nil, "value %02d", i)) })
+		f.all(func(s store.Store, i int) error {
+			return s.SetSetting(f.ctx, "b", "k", fmt.Appendf(nil, "value %02d", i))
+		})
 		got, err := f.store.Setting(f.ctx, "b", "k")
 		f.ok(err)
 		if len(got) != len("value 00") {
