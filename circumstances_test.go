@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -137,7 +138,7 @@ func (a *around) settings(t *testing.T) map[string]setting {
 		"ranked":         whole.with(map[string]string{"search.rerank_url": a.rerank}),
 		"no server":      whole.filed(ownAgents),
 		"a dead server":  whole.filed("mcp: {mcpServers: {scale: {url: " + deadEnd + "}}}\n" + ownAgents),
-		"nothing at all": setting{},
+		"nothing at all": {},
 	}
 }
 
@@ -164,6 +165,7 @@ type course struct {
 	name   string
 	script llmtest.Script
 	under  string // the setting; "whole" if empty
+	before func(t *testing.T, e *Engine, a *around)
 	req    func(a *around) Request
 	status run.Status // done if empty
 }
@@ -201,6 +203,15 @@ func courses() []course {
 		{name: "documents", script: lighthouse, req: inDocs("Who built the lighthouse of Cape Kestrel?")},
 		{name: "documents by rules", under: "nothing at all", req: inDocs("How many steps lead up to the lamp?")},
 		{name: "documents and the web", script: lighthouse, req: mixed},
+		{name: "documents in use", script: lighthouse, req: asked(Request{Mode: "web_search", Request: mode.Request{Question: "Who built the lighthouse of Cape Kestrel?"}}), before: func(t *testing.T, e *Engine, a *around) {
+			follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Place{Paths: []string{a.docs}, Collection: "lights"}}})
+			if _, err := e.UseCollection(t.Context(), "lights"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{name: "agent of a template", script: callsThen("add_note_tool"), req: asked(byAgent("noter", "Note it")), before: func(t *testing.T, e *Engine, _ *around) {
+			save(t, e, "noter", strings.ReplaceAll(parrotTemplate, "execution:", "llm: {temperature: 0.4}\nexecution:"))
+		}},
 		{name: "ingest", req: func(a *around) Request {
 			return Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Place{Paths: []string{a.docs}, Base: filepath.Dir(a.docs)}}}
 		}},
@@ -227,6 +238,7 @@ func callsThen(tools ...string) llmtest.Script {
 	args := map[string]map[string]any{
 		"searchtoolstool": {"query": "weigh a parcel"}, "runcommandtool": {"reasoning": "look", "command": "ls"},
 		"websearchtool": {"reasoning": "look", "query": "Aune spotted newt age"}, "agent_helper": {"task": "How old do newts get?"},
+		"add_note_tool": {"text": "it is noted"},
 	}
 	return llmtest.Script{Rules: []llmtest.Rule{
 		{Schema: "judgements", Reply: llmtest.JSON(map[string]any{"judgements": []any{}})},
@@ -256,6 +268,9 @@ func (c course) play(t *testing.T, a *around, disk store.Store) (*run.History, [
 		under = "whole"
 	}
 	e := a.settings(t)[under].engine(t, disk)
+	if c.before != nil {
+		c.before(t, e, a)
+	}
 	id, _ := converse(t, e, c.req(a), agenttest.Reply)
 	settled(t, e, id)
 	h, log, err := e.past(t.Context(), id)
@@ -314,6 +329,11 @@ func TestReplayNeedsNoConfiguration(t *testing.T) {
 			}
 			for _, gone := range list.Collections {
 				if err := e.DeleteCollection(t.Context(), gone.Name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.name == "agent of a template" {
+				if err := e.DeleteTemplate(t.Context(), "noter"); err != nil {
 					t.Fatal(err)
 				}
 			}

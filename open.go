@@ -71,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := datadir.Make(dir); err != nil {
 		return nil, err
 	}
-	h := site{dir: dir, owner: newOwner(), adopt: o.Resume, log: o.Log}
+	h := site{dir: dir, owner: newOwner(), ttl: localTTL, adopt: o.Resume, log: o.Log}
 	present, err := datadir.Join(dir, h.owner, datadir.Info{PID: os.Getpid(), Version: o.Version})
 	if err != nil {
 		return nil, err
@@ -99,11 +99,17 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
+// localTTL is that of leases in a data directory. A process that dies is found
+// out at once there, and one that is only slow, because hundreds write, is not
+// to lose its runs.
+const localTTL = 2 * time.Minute
+
 // site is what an engine is told of where it is.
 type site struct {
 	dir   string
 	owner string
-	// living and adopt are as in dispatch.Options.
+	// ttl, living and adopt are as in dispatch.Options.
+	ttl    time.Duration
 	living func() (alive func(owner string) bool, err error)
 	adopt  bool
 	log    *slog.Logger // nil for none
@@ -183,7 +189,7 @@ func assemble(cfg *config.Config, h site, s store.Store) (*Engine, error) {
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		},
-		owner: cmp.Or(h.owner, newOwner()), living: h.living, adopt: h.adopt,
+		owner: cmp.Or(h.owner, newOwner()), ttl: h.ttl, living: h.living, adopt: h.adopt,
 		closers: []func() error{out.close, func() error { files.Close(); return nil }},
 		modes: []mode.Mode{
 			chat.New(models, history, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),

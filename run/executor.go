@@ -55,7 +55,7 @@ type ExecutorConfig struct {
 }
 
 // DefaultTTL of a lease.
-const DefaultTTL = 30 * time.Second
+const DefaultTTL = 15 * time.Second
 
 // flushDelay is how long an event may stay in memory before it is stored.
 const flushDelay = 5 * time.Millisecond

@@ -47,6 +47,13 @@ func TestCrowd(t *testing.T) {
 	all.Wait()
 	if calls := len(srv.Calls()); calls != crowd {
 		t.Errorf("%d calls of the model for %d answers", calls, crowd)
+		ids, _ := dossier("runs", "list", "--limit", "1000")
+		for line := range strings.Lines(ids) {
+			log, err := dossier("runs", "watch", strings.Fields(line)[0], "--json")
+			if err != nil || strings.Contains(log, "resumed") {
+				t.Logf("%s%v", log, err)
+			}
+		}
 	}
 	list, err := dossier("runs", "list", "--limit", "1000")
 	if done := strings.Count(list, " done "); err != nil || done != crowd {

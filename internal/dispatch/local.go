@@ -372,11 +372,11 @@ func (l *Local) Evict(ctx context.Context) error {
 	return nil
 }
 
-// How often what others have changed is looked at, at the most, and how often a
-// sweep is made in the time of a lease.
+// How often what others have changed is looked at, and how often a sweep is
+// made, at the most.
 const (
 	lookEvery  = 100 * time.Millisecond
-	sweepTimes = 3
+	sweepEvery = 5 * time.Second
 )
 
 // watching sweeps now and then, and takes in what others change.
@@ -384,7 +384,7 @@ func (l *Local) watching() {
 	defer l.wg.Done()
 	changes, stop := l.Store.Watch()
 	defer stop()
-	tick := time.NewTicker(l.TTL / sweepTimes)
+	tick := time.NewTicker(min(l.TTL/3, sweepEvery))
 	defer tick.Stop()
 	rest := time.NewTimer(0)
 	defer rest.Stop()
