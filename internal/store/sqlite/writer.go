@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -29,12 +31,14 @@ type tx struct {
 // writer owns the connection that writes.
 type writer struct {
 	conn  *conn
+	turn  *turn
 	path  string
 	now   func() time.Time
 	known map[string]known
 	// backlog is how many pages the write-ahead log is thought to have beyond
 	// what was carried over into the file.
 	backlog int64
+	wrote   bool // anything at all
 
 	watch   watch
 	look    atomic.Bool // the file is to be looked at
@@ -48,9 +52,9 @@ type writer struct {
 	ended  chan struct{}
 }
 
-func newWriter(c *conn, path string, now func() time.Time) *writer {
+func newWriter(c *conn, t *turn, path string, now func() time.Time) *writer {
 	w := &writer{
-		conn: c, path: path, now: now, known: map[string]known{},
+		conn: c, turn: t, path: path, now: now, known: map[string]known{},
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	go w.loop()
@@ -159,9 +163,13 @@ func (w *writer) commit(group []job, results []error) {
 	err := w.transact(group, results, false)
 	switch {
 	case err == nil:
+		w.wrote = true
 		return
-	case len(group) == 1:
-		results[0] = explain(err, w.path)
+	case len(group) == 1 || errors.Is(err, errNotBegun):
+		// Each for itself would wait as long and begin no sooner.
+		for i := range results {
+			results[i] = explain(err, w.path)
+		}
 		return
 	case violated(err) && w.transact(group, results, true) == nil:
 		return
@@ -171,11 +179,18 @@ func (w *writer) commit(group []job, results []error) {
 	}
 }
 
+// errNotBegun is what becomes of a transaction that others keep from beginning.
+var errNotBegun = errors.New("the transaction could not begin")
+
 // transact carries out jobs in one transaction. When it fails, nothing was
 // changed. With apart, a job that breaks a constraint fails alone.
 func (w *writer) transact(group []job, results []error, apart bool) (err error) {
+	if err := w.turn.take(); err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	defer func() { err = errors.Join(err, w.turn.give()) }()
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	defer func() {
 		if err != nil {
@@ -222,9 +237,31 @@ func (w *writer) carryOver() {
 	}
 	log, moved := w.checkpoint("PASSIVE")
 	if log > truncatePages {
-		log, moved = w.checkpoint("TRUNCATE")
+		log, moved = w.truncate(log, moved)
 	}
 	w.backlog = min(log-moved, checkpointPages/2)
+}
+
+// truncateWait is how long readers may keep the log from being cut off, and with
+// it all writers waiting. If they read on, it is cut off another time.
+const truncateWait = 50 * time.Millisecond
+
+// truncate cuts the log off. That takes the file for itself, so it waits for its
+// turn and for no more than a moment for readers.
+func (w *writer) truncate(log, moved int64) (int64, int64) {
+	_ = w.turn.during(func() error { // if not now, another time
+		defer w.patience(busyTimeout)
+		w.patience(truncateWait)
+		log, moved = w.checkpoint("TRUNCATE")
+		return nil
+	})
+	return log, moved
+}
+
+// patience sets how long this connection waits for others.
+func (w *writer) patience(d time.Duration) {
+	var set int64
+	_ = w.conn.row(fmt.Sprintf("PRAGMA busy_timeout = %d", d.Milliseconds()), nil, &set) // it only sets a number
 }
 
 // checkpoint returns the length of the log in pages and how many of them are
