@@ -19,7 +19,7 @@ help: ## list the targets
 build: ## build bin/dossier and bin/dossier-llmtest
 	go build -trimpath -ldflags '-s -w' -o bin/ ./cmd/...
 
-test: fmt-check vet chromium ## check formatting, vet and test everything; with CI=true a skipped test is a failure
+test: fmt-check vet chromium ## check formatting, vet, test everything and look for races; with CI=true a skipped test is a failure
 	@go run ./internal/gotest $(PKG)
 
 fmt: ## format the code

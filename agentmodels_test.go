@@ -70,7 +70,7 @@ func TestAgentsHaveModelsOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	e, err := assemble(cfg, dir, disk, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	e, err := assemble(cfg, site{dir: dir, log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, disk)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dossier/agent"
+	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
 	"dossier/mode/agents"
 	"dossier/run"
@@ -177,15 +178,23 @@ func (e *Engine) StartInstance(ctx context.Context, key string) error {
 	if err != nil {
 		return fleetError(err)
 	}
-	ids, err := e.store.Orphans(ctx, "")
+	ids, err := e.store.Orphans(ctx, e.owner)
 	if err != nil {
 		return err
 	}
-	claims, _, err := e.claims(ctx, ids)
-	if err != nil {
-		return err
+	for _, id := range ids {
+		rec, err := e.store.Run(ctx, id)
+		if errors.Is(err, run.ErrUnknownRun) {
+			continue // deleted meanwhile
+		}
+		if c, belongs := e.claim(rec); err == nil && belongs && c.Instance == made.ID {
+			err = e.work.Enqueue(ctx, id, dispatch.Restored)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return e.restore(ctx, slices.DeleteFunc(claims, func(c fleet.Claim) bool { return c.Instance != made.ID }))
+	return nil
 }
 
 // DrainInstance lets an instance end what it has and take nothing new.
@@ -201,9 +210,6 @@ func (e *Engine) StopInstance(ctx context.Context, key string) error {
 		return fleetError(err)
 	}
 	var errs []error
-	for _, id := range waiting {
-		e.forget(fleet.Claim{Run: id})
-	}
 	for _, id := range slices.Concat(running, waiting) {
 		if err := e.Pause(ctx, id); err != nil && !errors.Is(err, run.ErrEnded) {
 			errs = append(errs, fmt.Errorf("pausing run %s: %w", id, err))

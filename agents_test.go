@@ -222,7 +222,7 @@ func TestInstanceQueuesUpgradesAndRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	e = engine(t, disk, connected(srv))
-	if _, err := e.ResumeOrphans(t.Context()); err != nil {
+	if _, err := e.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

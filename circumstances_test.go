@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"dossier/event"
 	"dossier/internal/agenttest"
 	"dossier/internal/config"
+	"dossier/internal/dispatch"
 	"dossier/internal/store"
 	"dossier/internal/store/memory"
 	"dossier/internal/webtest"
@@ -136,7 +138,7 @@ func (a *around) settings(t *testing.T) map[string]setting {
 		"ranked":         whole.with(map[string]string{"search.rerank_url": a.rerank}),
 		"no server":      whole.filed(ownAgents),
 		"a dead server":  whole.filed("mcp: {mcpServers: {scale: {url: " + deadEnd + "}}}\n" + ownAgents),
-		"nothing at all": setting{},
+		"nothing at all": {},
 	}
 }
 
@@ -150,7 +152,7 @@ func (s setting) engine(t *testing.T, disk store.Store) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := assemble(cfg, t.TempDir(), disk, nil)
+	e, err := assemble(cfg, site{dir: t.TempDir()}, disk)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,6 +165,7 @@ type course struct {
 	name   string
 	script llmtest.Script
 	under  string // the setting; "whole" if empty
+	before func(t *testing.T, e *Engine, a *around)
 	req    func(a *around) Request
 	status run.Status // done if empty
 }
@@ -200,6 +203,15 @@ func courses() []course {
 		{name: "documents", script: lighthouse, req: inDocs("Who built the lighthouse of Cape Kestrel?")},
 		{name: "documents by rules", under: "nothing at all", req: inDocs("How many steps lead up to the lamp?")},
 		{name: "documents and the web", script: lighthouse, req: mixed},
+		{name: "documents in use", script: lighthouse, req: asked(Request{Mode: "web_search", Request: mode.Request{Question: "Who built the lighthouse of Cape Kestrel?"}}), before: func(t *testing.T, e *Engine, a *around) {
+			follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Place{Paths: []string{a.docs}, Collection: "lights"}}})
+			if _, err := e.UseCollection(t.Context(), "lights"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{name: "agent of a template", script: callsThen("add_note_tool"), req: asked(byAgent("noter", "Note it")), before: func(t *testing.T, e *Engine, _ *around) {
+			save(t, e, "noter", strings.ReplaceAll(parrotTemplate, "execution:", "llm: {temperature: 0.4}\nexecution:"))
+		}},
 		{name: "ingest", req: func(a *around) Request {
 			return Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Place{Paths: []string{a.docs}, Base: filepath.Dir(a.docs)}}}
 		}},
@@ -226,6 +238,7 @@ func callsThen(tools ...string) llmtest.Script {
 	args := map[string]map[string]any{
 		"searchtoolstool": {"query": "weigh a parcel"}, "runcommandtool": {"reasoning": "look", "command": "ls"},
 		"websearchtool": {"reasoning": "look", "query": "Aune spotted newt age"}, "agent_helper": {"task": "How old do newts get?"},
+		"add_note_tool": {"text": "it is noted"},
 	}
 	return llmtest.Script{Rules: []llmtest.Rule{
 		{Schema: "judgements", Reply: llmtest.JSON(map[string]any{"judgements": []any{}})},
@@ -255,6 +268,9 @@ func (c course) play(t *testing.T, a *around, disk store.Store) (*run.History, [
 		under = "whole"
 	}
 	e := a.settings(t)[under].engine(t, disk)
+	if c.before != nil {
+		c.before(t, e, a)
+	}
 	id, _ := converse(t, e, c.req(a), agenttest.Reply)
 	settled(t, e, id)
 	h, log, err := e.past(t.Context(), id)
@@ -316,6 +332,11 @@ func TestReplayNeedsNoConfiguration(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if c.name == "agent of a template" {
+				if err := e.DeleteTemplate(t.Context(), "noter"); err != nil {
+					t.Fatal(err)
+				}
+			}
 			_ = e.Close()
 			_ = os.RemoveAll(a.docs)
 			replay("whole")
@@ -365,7 +386,9 @@ func TestRunsGoOnWithWhatThereIs(t *testing.T) {
 						continue // these are stored with what follows
 					}
 					id := cutRun(t, disk, h, log, n)
-					poor.dispatch(id)
+					if err := poor.work.Enqueue(t.Context(), id, dispatch.Resumed); err != nil {
+						t.Fatal(err)
+					}
 					answering(t, poor, id)
 					settled(t, poor, id)
 					rec, err := poor.Get(t.Context(), id)
@@ -415,7 +438,9 @@ func TestChangedCircumstancesAreTold(t *testing.T) {
 	} {
 		e := settings[name].engine(t, disk)
 		id := cutRun(t, disk, h, log, 3)
-		e.dispatch(id)
+		if err := e.work.Enqueue(t.Context(), id, dispatch.Resumed); err != nil {
+			t.Fatal(err)
+		}
 		answering(t, e, id)
 		settled(t, e, id)
 		placed, err := disk.Events(t.Context(), id, 0, 0)
@@ -472,7 +497,9 @@ func TestRunsWithoutCircumstances(t *testing.T) {
 			if err := disk.Create(t.Context(), rec, nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			e.dispatch(rec.ID)
+			if err := e.work.Enqueue(t.Context(), rec.ID, dispatch.Resumed); err != nil {
+				t.Fatal(err)
+			}
 			answering(t, e, rec.ID)
 			settled(t, e, rec.ID)
 			h, log, err := e.past(t.Context(), rec.ID)

@@ -3,6 +3,7 @@ package dossier
 import (
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -45,5 +46,19 @@ func TestProvidersAreToldNothingOfUs(t *testing.T) {
 		if calls < len(config.Roles())-1 {
 			t.Errorf("%s: %d calls", provider, calls)
 		}
+	}
+}
+
+// A data directory that is named by a relative path is the same from anywhere.
+func TestDataDirectoryIsResolvedOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	e, err := Open(t.Context(), Options{DataDir: "kept", ConfigFile: config.NoFile, Env: []string{"DOSSIER_SEARCH_ENGINES=none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	d, err := e.Agent(t.Context(), "tool_calling_agent")
+	if err != nil || !filepath.IsAbs(d.Agent.ReportsDir) || !filepath.IsAbs(d.Agent.LogsDir) {
+		t.Errorf("%q, %q, %v", d.Agent.ReportsDir, d.Agent.LogsDir, err)
 	}
 }

@@ -5,15 +5,46 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
 	"dossier/event"
+	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
 	"dossier/internal/store"
 	"dossier/mode"
 	"dossier/run"
 )
+
+// Run starts a run and follows it to its end. A yielded error is terminal. A
+// caller who stops early leaves the run going; its id is in every event.
+func (e *Engine) Run(ctx context.Context, req Request) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		rec, err := e.create(ctx, req)
+		if err != nil {
+			yield(event.Event{}, err)
+			return
+		}
+		w := e.work.Watch(rec.ID) // before the run begins, so that no delta is missed
+		defer w.Leave()
+		if err := e.begin(ctx, rec); err != nil {
+			yield(event.Event{}, err)
+			return
+		}
+		w.Follow(ctx, dispatch.Begin, yield)
+	}
+}
+
+// Events follows a run: first the durable events after the given sequence,
+// then everything as it happens, transient events included if it is worked on
+// here, until the run is over. A yielded error is terminal.
+func (e *Engine) Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	return e.work.Follow(ctx, id, after)
+}
+
+// StoppedError says that a run can't go on here, though it is not over.
+type StoppedError = dispatch.StoppedError
 
 // Detail is all that is known of a run.
 type Detail struct {
@@ -110,8 +141,14 @@ func (e *Engine) Answer(ctx context.Context, id, ask, text string) error {
 	if err := e.store.Answer(ctx, id, ask, text); err != nil {
 		return err
 	}
-	return e.wake(ctx, id)
+	return e.work.Wake(ctx, id)
 }
+
+// Wake has signals to a run taken in that another process has recorded.
+func (e *Engine) Wake(ctx context.Context, id string) error { return e.work.Wake(ctx, id) }
+
+// Owner is the name of this engine's worker in the data directory.
+func (e *Engine) Owner() string { return e.owner }
 
 // Pause lets a run finish the steps under way and then rest.
 func (e *Engine) Pause(ctx context.Context, id string) error {
@@ -122,46 +159,22 @@ func (e *Engine) Pause(ctx context.Context, id string) error {
 	if rec.Status == run.Paused {
 		return nil
 	}
-	return e.signal(ctx, id, run.Signal{Kind: run.SignalPause})
+	return e.work.Signal(ctx, id, run.Signal{Kind: run.SignalPause})
 }
 
 // Finish makes a run end now with what there is.
 func (e *Engine) Finish(ctx context.Context, id string) error {
-	return e.signal(ctx, id, run.Signal{Kind: run.SignalFinish})
+	return e.work.Signal(ctx, id, run.Signal{Kind: run.SignalFinish})
 }
 
 // Cancel ends a run at once.
 func (e *Engine) Cancel(ctx context.Context, id string) error {
-	return e.signal(ctx, id, run.Signal{Kind: run.SignalCancel})
+	return e.work.Signal(ctx, id, run.Signal{Kind: run.SignalCancel})
 }
 
 // Steer tells a run something that it takes into account where it can.
 func (e *Engine) Steer(ctx context.Context, id, text string) error {
-	return e.signal(ctx, id, run.Signal{Kind: run.SignalSteer, Text: strings.ToValidUTF8(text, "\uFFFD")})
-}
-
-func (e *Engine) signal(ctx context.Context, id string, s run.Signal) error {
-	s.Time = time.Now()
-	if err := e.store.Signal(ctx, id, s); err != nil {
-		return err
-	}
-	if s.Kind != run.SignalPause && s.Kind != run.SignalCancel {
-		return e.wake(ctx, id)
-	}
-	live, err := e.exec.Notify(ctx, id)
-	if err == nil && !live {
-		e.halt(id)
-	}
-	return err
-}
-
-// wake hands new signals to a run: to the worker on it, or by executing it.
-func (e *Engine) wake(ctx context.Context, id string) error {
-	live, err := e.exec.Notify(ctx, id)
-	if err != nil || live {
-		return err
-	}
-	return e.reenter(ctx, id)
+	return e.work.Signal(ctx, id, run.Signal{Kind: run.SignalSteer, Text: strings.ToValidUTF8(text, "\uFFFD")})
 }
 
 // ResumeOptions say how a run goes on.
@@ -191,7 +204,7 @@ func (e *Engine) Resume(ctx context.Context, id string, o ResumeOptions) error {
 	if err := e.reopen(ctx, id, o); err != nil {
 		return err
 	}
-	return e.reenter(ctx, id)
+	return e.work.Enqueue(ctx, id, dispatch.Resumed)
 }
 
 // reopen makes a run that rests runnable again.
@@ -209,13 +222,12 @@ func (e *Engine) reopen(ctx context.Context, id string, o ResumeOptions) error {
 		if err != nil {
 			return err
 		}
-		r, err := run.Reopen(h, run.ReopenOptions{From: o.From, Raised: raised, Request: request})
+		r, err := run.Reopen(h, run.ReopenOptions{From: o.From, Raised: raised, Request: request, Home: e.owner})
 		if err != nil {
 			return resumeError(id, err)
 		}
 		switch err := e.store.Reopen(ctx, id, r); {
 		case err == nil:
-			e.hub.publish(r.Event.Event)
 			return nil
 		case !errors.Is(err, run.ErrChanged):
 			return err
@@ -291,7 +303,7 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 	now := time.Now()
 	rec := run.Record{
 		ID: newID(now), Session: h.Record.Session, Mode: h.Record.Mode, Title: title(req.Question),
-		Status: run.Queued, Created: now, ForkOf: h.Record.ID, ForkAt: at,
+		Status: run.Queued, Created: now, Home: e.owner, ForkOf: h.Record.ID, ForkAt: at,
 	}
 	if rec.Request, err = json.Marshal(req); err != nil {
 		return run.Record{}, err
@@ -299,11 +311,11 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 	if err := e.store.Create(ctx, rec, entries, events); err != nil {
 		return run.Record{}, fmt.Errorf("creating the fork: %w", err)
 	}
-	err = e.enter(ctx, rec)
-	switch {
-	case errors.Is(err, fleet.ErrNoInstance):
-		e.dispatch(rec.ID) // as its original would go on
-	case err != nil:
+	err = e.work.Enqueue(ctx, rec.ID, dispatch.Fresh)
+	if errors.Is(err, fleet.ErrNoInstance) {
+		err = e.work.Enqueue(ctx, rec.ID, dispatch.Resumed) // as its original would go on
+	}
+	if err != nil {
 		return run.Record{}, errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
 	}
 	return rec, nil
@@ -359,9 +371,6 @@ func (e *Engine) Delete(ctx context.Context, id string) error {
 	if err := e.store.Delete(ctx, id); err != nil {
 		return err
 	}
-	e.withdraw(id)
-	e.hub.publish(event.Event{Run: id, Time: time.Now(), Data: event.RunError{
-		Code: "deleted", Message: "the run was deleted", Fatal: true,
-	}})
+	e.work.Forget(context.WithoutCancel(ctx), id)
 	return nil
 }

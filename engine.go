@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"dossier/event"
+	"dossier/internal/dispatch"
 	"dossier/internal/store"
 	"dossier/kb"
 	"dossier/mode"
@@ -36,11 +36,10 @@ import (
 // Engine runs requests. It is safe for concurrent use.
 type Engine struct {
 	store   store.Store
-	exec    *run.Executor
+	owner   string
+	work    *dispatch.Local
 	modes   map[string]mode.Mode
-	hub     *hub
 	log     *slog.Logger
-	workers int
 	limits  run.Limits // of runs that bring none
 	library *kb.Library
 	reader  *reader.Reader
@@ -49,17 +48,6 @@ type Engine struct {
 	closers []func() error
 
 	delivered sync.Map // quality by run, until its outcome is recorded
-
-	ctx    context.Context
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
-
-	mu      sync.Mutex
-	busy    map[string]work  // runs that are queued here or being executed
-	lanes   map[string]*lane // runs that have a place in an instance
-	queue   []string
-	running int
-	closed  bool
 }
 
 // Request is what a run is asked to do.
@@ -84,6 +72,9 @@ type parts struct {
 	owner   string
 	ttl     time.Duration
 	workers int
+	// living and adopt are as in dispatch.Options.
+	living  func() (alive func(owner string) bool, err error)
+	adopt   bool
 	limits  run.Limits
 	library *kb.Library
 	reader  *reader.Reader
@@ -93,29 +84,31 @@ type parts struct {
 }
 
 func newEngine(p parts) *Engine {
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
 	e := &Engine{
-		store: p.store, modes: make(map[string]mode.Mode), hub: newHub(), log: p.log,
-		workers: p.workers, limits: p.limits, library: p.library, reader: p.reader, web: p.web, agency: p.agency, closers: p.closers, busy: make(map[string]work), lanes: make(map[string]*lane),
+		store: p.store, owner: p.owner, modes: make(map[string]mode.Mode), log: p.log, limits: p.limits,
+		library: p.library, reader: p.reader, web: p.web, agency: p.agency, closers: p.closers,
 	}
 	for _, m := range p.modes {
 		e.modes[m.Name()] = m
 	}
-	e.ctx, e.cancel = context.WithCancel(context.Background())
-	e.exec = run.NewExecutor(run.ExecutorConfig{
-		Journal: p.store, Owner: p.owner, TTL: p.ttl, Program: e.program, Publish: e.hub.publish, Log: p.log,
-	})
+	o := dispatch.Options{
+		Store: p.store, Owner: p.owner, TTL: p.ttl, Workers: p.workers, Program: e.program, Left: e.settle,
+		Living: p.living, Adopt: p.adopt, Log: p.log,
+	}
+	if p.agency != nil {
+		o.Turns = &turns{engine: e}
+	}
+	e.work = dispatch.NewLocal(o)
 	return e
 }
 
 // Close stops the engine: runs under way are put back to be continued by the
 // next one that opens the store.
 func (e *Engine) Close() error {
-	e.mu.Lock()
-	e.closed = true
-	e.mu.Unlock()
-	e.cancel()
-	e.wg.Wait()
-	e.exec.Close()
+	e.work.Close()
 	var errs []error
 	if e.agency != nil {
 		errs = append(errs, e.agency.close())
@@ -165,7 +158,7 @@ func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
 // begin sets a new run going. One that its instance has no place for is gone
 // again: it was never begun.
 func (e *Engine) begin(ctx context.Context, rec run.Record) error {
-	err := e.enter(ctx, rec)
+	err := e.work.Enqueue(ctx, rec.ID, dispatch.Fresh)
 	if err != nil {
 		err = errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
 	}
@@ -229,7 +222,7 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 		return run.Record{}, fmt.Errorf("request: %w", err)
 	}
 	now := time.Now()
-	rec := run.Record{ID: newID(now), Session: req.Session, Mode: req.Mode, Request: raw, Title: title(req.Question), Status: run.Queued, Created: now}
+	rec := run.Record{ID: newID(now), Session: req.Session, Mode: req.Mode, Request: raw, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
 	if rec.Session == "" {
 		rec.Session = rec.ID
 	}
@@ -309,118 +302,14 @@ func (e *Engine) carryOut(m mode.Mode, req *mode.Request, deliver func(quality))
 	}
 }
 
-// work is how far an Engine is with a run.
-type work int
-
-const (
-	idle      work = iota
-	queued         // waits for a worker
-	executing      // a worker is on it
-	again          // a worker is on it, and there is more to do after that
-)
-
-// dispatch has runs executed as soon as a worker is free. A run that a worker is
-// on is executed once more afterwards: the worker may be just leaving it.
-func (e *Engine) dispatch(ids ...string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, id := range ids {
-		e.queueLocked(id)
-	}
-}
-
-func (e *Engine) queueLocked(id string) {
-	switch {
-	case e.closed || e.busy[id] == queued:
-		return
-	case e.busy[id] != idle:
-		e.busy[id] = again
-		return
-	}
-	e.busy[id] = queued
-	if e.workers > 0 && e.running >= e.workers {
-		e.queue = append(e.queue, id)
-		return
-	}
-	e.startLocked(id)
-}
-
-func (e *Engine) startLocked(id string) {
-	e.running++
-	e.wg.Add(1)
-	go e.work(id)
-}
-
-// hurryLocked has a run executed at once, for a moment beyond the number of
-// workers.
-func (e *Engine) hurryLocked(id string) {
-	switch at := slices.Index(e.queue, id); {
-	case e.closed:
-	case at >= 0:
-		e.queue = slices.Delete(e.queue, at, at+1)
-		e.startLocked(id)
-	case e.busy[id] == idle:
-		e.busy[id] = queued
-		e.startLocked(id)
-	default:
-		e.queueLocked(id)
-	}
-}
-
-// work executes a run, and then whatever else is queued.
-func (e *Engine) work(id string) {
-	defer e.wg.Done()
-	for {
-		e.mu.Lock()
-		e.busy[id] = executing
-		e.mu.Unlock()
-		status, err := e.exec.Execute(e.ctx, id)
-		if err != nil && !errors.Is(err, run.ErrEnded) && e.ctx.Err() == nil {
-			e.log.Error("a run stopped", "run", id, "error", err)
-			e.hub.publish(event.Event{Run: id, Time: time.Now(), Data: event.RunError{
-				Code: "storage", Message: err.Error(), Hint: "nothing that was recorded is lost: `dossier runs resume " + id + "` goes on",
-				Fatal: true,
-			}})
-		} else {
-			e.log.Debug("a worker left a run", "run", id, "status", status)
-		}
-		e.settle(id, status)
-		e.mu.Lock()
-		if e.busy[id] == again && !e.closed {
-			e.mu.Unlock()
-			continue
-		}
-		delete(e.busy, id)
-		leaving := e.leaveLocked(id)
-		e.mu.Unlock()
-		e.left(id, leaving)
-		e.mu.Lock()
-		if len(e.queue) == 0 || e.closed || e.workers > 0 && e.running > e.workers {
-			e.running--
-			e.mu.Unlock()
-			return
-		}
-		id = e.queue[0]
-		e.queue = e.queue[1:]
-		e.mu.Unlock()
-	}
-}
-
-// ResumeOrphans sets going every run that a stopped worker left behind.
-func (e *Engine) ResumeOrphans(ctx context.Context) (int, error) {
+// Sweep takes up what was left behind: runs whose worker is gone, and outcomes
+// that were not recorded. It returns how many runs go on. An engine does so by
+// itself, in the time of a lease.
+func (e *Engine) Sweep(ctx context.Context) (int, error) {
 	if err := e.recoverOutcomes(ctx); err != nil {
 		return 0, err
 	}
-	ids, err := e.store.Orphans(ctx, "")
-	if err != nil {
-		return 0, err
-	}
-	claims, others, err := e.claims(ctx, ids)
-	if err != nil {
-		return 0, err
-	}
-	e.dispatch(others...)
-	return len(ids), e.restore(ctx, claims)
+	return e.work.Sweep(ctx)
 }
 
 // UsageError is a request that can't be carried out as it is.

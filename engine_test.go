@@ -35,7 +35,7 @@ func engine(t *testing.T, s store.Store, flags map[string]string) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := assemble(cfg, t.TempDir(), s, nil)
+	e, err := assemble(cfg, site{dir: t.TempDir()}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,12 +386,18 @@ func TestFollowAResumedRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if last = ev; ends(ev) && ev.Data.(event.RunStatus).Status == "failed" {
+		if last = ev; ended(ev) && ev.Data.(event.RunStatus).Status == "failed" {
 			// Nobody works on it yet: what the log ends with is not the end.
-			go func() { _, _ = e.ResumeOrphans(t.Context()) }()
+			go func() { _, _ = e.Sweep(t.Context()) }()
 		}
 	}
 	if last.Data != (event.RunStatus{Status: "done"}) {
 		t.Errorf("the log was followed to %+v", last.Data)
 	}
+}
+
+// ended says whether an event is the last one of a run.
+func ended(ev event.Event) bool {
+	s, ok := ev.Data.(event.RunStatus)
+	return ok && run.Status(s.Status).Ended()
 }

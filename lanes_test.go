@@ -88,24 +88,15 @@ func (c *crew) load(running, queued int) {
 func (c *crew) empty() {
 	c.Helper()
 	ready(c.T, c.Engine, "w")
-	for len(c.Engine.lanesNow()) > 0 {
+	for len(c.Engine.work.Busy()) > 0 {
 		if c.ctx.Err() != nil {
-			c.Fatalf("runs that are over have places: %v", c.Engine.lanesNow())
+			c.Fatalf("runs that are over have places: %v", c.Engine.work.Busy())
 		}
 	}
 	c.Engine.delivered.Range(func(id, _ any) bool {
 		c.Errorf("the answer of %v is kept", id)
 		return true
 	})
-}
-
-func (e *Engine) lanesNow() (ids []string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for id := range e.lanes {
-		ids = append(ids, id)
-	}
-	return ids
 }
 
 func (c *crew) done(id, question string) {
@@ -280,7 +271,7 @@ func TestOrphansOfInstances(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 5 {
-				if _, err := c.ResumeOrphans(c.ctx); err != nil {
+				if _, err := c.Sweep(c.ctx); err != nil {
 					t.Error(err)
 				}
 			}
@@ -353,7 +344,7 @@ func TestAnswersToInstances(t *testing.T) {
 	for _, id := range ids[1:] {
 		all.Go(func() { _ = e.Answer(ctx, id, "", "the blue one") })
 		all.Go(func() { _ = e.Steer(ctx, id, "be quick") })
-		all.Go(func() { _, _ = e.ResumeOrphans(ctx) })
+		all.Go(func() { _, _ = e.Sweep(ctx) })
 	}
 	all.Wait()
 	for _, id := range ids {
@@ -362,7 +353,7 @@ func TestAnswersToInstances(t *testing.T) {
 		}
 	}
 	(&crew{T: t, Engine: e, ctx: ctx}).empty()
-	if left := e.lanesNow(); slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(left, id) }) {
+	if left := e.work.Busy(); slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(left, id) }) {
 		t.Errorf("%v", left)
 	}
 }
@@ -402,7 +393,7 @@ func TestOutcomesSurviveTheProcess(t *testing.T) {
 	c.disk = disk
 	for range 2 {
 		c.boot(nil)
-		if _, err := c.ResumeOrphans(c.ctx); err != nil {
+		if _, err := c.Sweep(c.ctx); err != nil {
 			t.Fatal(err)
 		}
 		stats, err := c.TemplateStats(c.ctx, "worker")

@@ -1,8 +1,10 @@
 package dossier
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -44,14 +46,15 @@ type Options struct {
 	Log *slog.Logger
 	// Version of the program, for whoever finds the directory owned.
 	Version string
-	// Resume takes up the runs that a stopped process left behind.
+	// Resume takes up runs that processes which are gone left behind, now and
+	// whenever one goes: for a process that stays.
 	Resume bool
 	// Modes are added to the built-in ones, or replace those of their name.
 	Modes []mode.Mode
 }
 
-// Open opens the data directory, which has one owner at a time, and returns an
-// Engine on it. A second owner gets a *datadir.OwnedError.
+// Open returns an Engine on the data directory. Any number of processes may
+// have one: each executes its own runs.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	cfg, err := config.Load(config.Sources{Env: o.Env, File: o.ConfigFile, Flags: o.Set})
 	if err != nil {
@@ -61,54 +64,71 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if dir == "" {
 		dir = cfg.DataDir
 	}
+	// What runs record of it has to mean the same from any working directory.
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
 	if err := datadir.Make(dir); err != nil {
 		return nil, err
 	}
-	lock, err := datadir.Own(dir, o.Version)
+	h := site{dir: dir, owner: newOwner(), ttl: localTTL, adopt: o.Resume, log: o.Log}
+	present, err := datadir.Join(dir, h.owner, datadir.Info{PID: os.Getpid(), Version: o.Version})
 	if err != nil {
 		return nil, err
 	}
-	e, err := openStore(ctx, cfg, dir, o.Log)
-	if err != nil {
-		return nil, errors.Join(err, lock.Release())
+	h.living = func() (func(string) bool, error) {
+		living, err := datadir.Living(dir)
+		return func(owner string) bool { _, ok := living[owner]; return ok }, err
 	}
-	e.closers = append(e.closers, lock.Release)
+	e, err := openStore(cfg, h)
+	if err != nil {
+		return nil, errors.Join(err, present.Leave())
+	}
+	e.closers = append(e.closers, present.Leave)
 	for _, m := range o.Modes {
 		e.modes[m.Name()] = m
 	}
+	tidy := e.work.Evict
 	if o.Resume {
-		if _, err := e.ResumeOrphans(ctx); err != nil {
-			_ = e.Close()
-			return nil, err
-		}
+		tidy = func(ctx context.Context) error { _, err := e.Sweep(ctx); return err }
+	}
+	if err := tidy(ctx); err != nil {
+		_ = e.Close()
+		return nil, err
 	}
 	return e, nil
 }
 
-// openStore opens the database of a directory that this process owns: whoever
-// held a run before is dead.
-func openStore(ctx context.Context, cfg *config.Config, dir string, log *slog.Logger) (*Engine, error) {
-	s, err := sqlite.Open(filepath.Join(dir, "dossier.db"), sqlite.Options{})
+// localTTL is that of leases in a data directory. A process that dies is found
+// out at once there, and one that is only slow, because hundreds write, is not
+// to lose its runs.
+const localTTL = 2 * time.Minute
+
+// site is what an engine is told of where it is.
+type site struct {
+	dir   string
+	owner string
+	// ttl, living and adopt are as in dispatch.Options.
+	ttl    time.Duration
+	living func() (alive func(owner string) bool, err error)
+	adopt  bool
+	log    *slog.Logger // nil for none
+}
+
+// newOwner names a worker of this process.
+func newOwner() string { return "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()) }
+
+// openStore opens the database of a directory.
+func openStore(cfg *config.Config, h site) (*Engine, error) {
+	s, err := sqlite.Open(filepath.Join(h.dir, "dossier.db"), sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}
-	if err := evictAll(ctx, s); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	e, err := assemble(cfg, dir, s, log)
+	e, err := assemble(cfg, h, s)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return e, nil
-}
-
-// evictAll ends the leases of all workers.
-func evictAll(ctx context.Context, s store.Runs) error {
-	owners, err := s.Owners(ctx)
-	for _, owner := range owners {
-		err = errors.Join(err, s.Evict(ctx, owner))
-	}
-	return err
 }
 
 // historyIn returns what was said in a session before a run. For a fork that is
@@ -129,7 +149,8 @@ func historyIn(s store.Store) mode.History {
 }
 
 // assemble is the wiring of the product: everything that exists is named here.
-func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (*Engine, error) {
+func assemble(cfg *config.Config, h site, s store.Store) (*Engine, error) {
+	dir, log := h.dir, h.log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -168,7 +189,7 @@ func assemble(cfg *config.Config, dir string, s store.Store, log *slog.Logger) (
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		},
-		owner:   "pid-" + strconv.Itoa(os.Getpid()) + "-" + newID(time.Now()),
+		owner: cmp.Or(h.owner, newOwner()), ttl: h.ttl, living: h.living, adopt: h.adopt,
 		closers: []func() error{out.close, func() error { files.Close(); return nil }},
 		modes: []mode.Mode{
 			chat.New(models, history, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),

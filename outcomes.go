@@ -35,8 +35,7 @@ func (e *Engine) settle(id string, status run.Status) {
 	if e.agency == nil || !status.Ended() {
 		return
 	}
-	ctx := context.WithoutCancel(e.ctx)
-	err := e.outcome(ctx, id, status, func(run.Record, *agents.Settings) (quality, bool) {
+	err := e.outcome(context.Background(), id, status, func(run.Record, *agents.Settings) (quality, bool) {
 		q, ok := delivered.(quality)
 		return q, ok
 	})
@@ -112,11 +111,8 @@ func (e *Engine) recoverOutcomes(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		e.mu.Lock()
-		busy := e.busy[id] != idle
-		e.mu.Unlock()
 		rec, err := e.store.Run(ctx, id)
-		if busy || err != nil || !rec.Status.Ended() {
+		if err != nil || !rec.Status.Ended() {
 			continue // whoever is on it records it
 		}
 		if err := e.outcome(ctx, id, rec.Status, func(rec run.Record, set *agents.Settings) (quality, bool) { return e.judged(ctx, rec, set) }); err != nil {

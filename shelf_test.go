@@ -35,7 +35,7 @@ func configured(t *testing.T, s store.Store, file string) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := assemble(cfg, t.TempDir(), s, nil)
+	e, err := assemble(cfg, site{dir: t.TempDir()}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestNobodyIsAskedWithoutNeed(t *testing.T) {
 	if _, err := e.Agents(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.ResumeOrphans(t.Context()); err != nil {
+	if _, err := e.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(started); err == nil || asked() != 0 || e.agency.shelf.full {

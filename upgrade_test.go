@@ -61,7 +61,7 @@ func TestUpgradeOfADatabaseWithoutAgents(t *testing.T) {
 			t.Errorf("%+v, %v", found, err)
 		}
 		if turn == 0 {
-			if n, err := e.ResumeOrphans(ctx); err != nil || n != 1 {
+			if n, err := e.Sweep(ctx); err != nil || n != 1 {
 				t.Errorf("%d runs were left behind, %v", n, err)
 			}
 			save(t, e, "worker", parrotTemplate)

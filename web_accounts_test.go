@@ -86,7 +86,7 @@ func TestKeysOfTools(t *testing.T) {
 				t.Fatal(err)
 			}
 			var log bytes.Buffer
-			e, err := assemble(cfg, dir, memory.New(memory.Options{}), slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+			e, err := assemble(cfg, site{dir: dir, log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, memory.New(memory.Options{}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +135,7 @@ func TestEngineOfTool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := assemble(cfg, t.TempDir(), memory.New(memory.Options{}), nil)
+		e, err := assemble(cfg, site{dir: t.TempDir()}, memory.New(memory.Options{}))
 		if err != nil {
 			t.Fatal(err)
 		}

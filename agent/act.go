@@ -196,9 +196,13 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 		if w.Agent.Used != nil {
 			began = time.Now()
 		}
-		until, cancel := s.UntilFinish(ctx)
+		breakable := s
+		if spec.Effect == run.Effectful {
+			breakable = w.Scope // what it has done by the end it has done, and need not do again
+		}
+		until, cancel := breakable.UntilFinish(ctx)
 		defer cancel()
-		out, err := tool.Invoke(ctx, t, call, w.guard(spec, until))
+		out, err := tool.Invoke(ctx, t, call, w.guard(until, spec))
 		if out.Failed || err != nil {
 			w.State = w.State.Copy() // the tool may have been left behind, with the one that it was given
 		}
@@ -224,7 +228,7 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 }
 
 // guard bounds a call by where the tool comes from, and by the run's own end.
-func (w *Work) guard(spec *tool.Spec, until context.Context) tool.Guard {
+func (w *Work) guard(until context.Context, spec *tool.Spec) tool.Guard {
 	g := tool.Guard{Until: until}
 	if strings.HasPrefix(spec.Origin, "mcp:") {
 		g.MostText = w.limits.MCPContext

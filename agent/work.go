@@ -178,7 +178,7 @@ func (w *Work) bring(ctx context.Context, step string, names func(context.Contex
 	if err != nil {
 		return err
 	}
-	tools, err := tool.Dealt(cards, have, func(ctx context.Context, c tool.Card) (tool.Tool, error) {
+	tools, err := tool.Dealt(ctx, cards, have, func(ctx context.Context, c tool.Card) (tool.Tool, error) {
 		t, err := w.Agent.Finder.Get(ctx, c.Name)
 		if err != nil || t == nil {
 			return nil, err

@@ -37,6 +37,9 @@ type Request struct {
 	// NoInput forbids questions to the user.
 	NoInput bool       `json:"no_input,omitempty"`
 	Limits  run.Limits `json:"limits,omitzero"`
+	// MinCoverage is the least share of the answer's claims that has to be borne
+	// out for whoever asked to have enough. Runs end the same with less.
+	MinCoverage float64 `json:"min_coverage,omitempty"`
 	// Settings are the mode's own, as they were when the run was created.
 	Settings json.RawMessage `json:"settings,omitempty"`
 	// Circumstances of the run's creation. Runs of programs that did not record

@@ -37,6 +37,8 @@ type EntryRef struct {
 type Reopening struct {
 	Cut
 	Epoch, LastSeq int64
+	// Home is that of the run from now on.
+	Home string
 	// Request, if not nil, replaces that of the run: its limits were raised.
 	Request json.RawMessage
 	// Event tells of it in the log, with the next sequence.
@@ -51,6 +53,8 @@ type ReopenOptions struct {
 	Raised []string
 	// Request replaces that of the run, if not nil.
 	Request json.RawMessage
+	// Home is who is to execute it.
+	Home string
 }
 
 // Reopen says how a run that has ended or rests is taken up again. Steps that
@@ -91,7 +95,7 @@ func Reopen(h *History, o ReopenOptions) (Reopening, error) {
 	case rec.Status == Failed && len(anew) == 0 && rec.Failure != nil && rec.Failure.Code == codeBudget && spent != "":
 		return Reopening{}, &SpentError{spent}
 	}
-	r := Reopening{Cut: h.cut(anew), Epoch: rec.Epoch, LastSeq: rec.LastSeq, Request: o.Request}
+	r := Reopening{Cut: h.cut(anew), Epoch: rec.Epoch, LastSeq: rec.LastSeq, Home: o.Home, Request: o.Request}
 	told := event.RunReopened{Void: ranges(h, r.Void), Raised: o.Raised}
 	for _, entry := range anew {
 		if step := scopeOf(entry.Key); step != "" && !slices.Contains(told.Steps, step) {

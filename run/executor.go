@@ -311,6 +311,33 @@ func (x *Executor) Notify(ctx context.Context, id string) (bool, error) {
 	return true, nil
 }
 
+// Live says whether a run is being executed here.
+func (x *Executor) Live(id string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.live[id] != nil
+}
+
+// Look makes live runs look at signals that they have not seen.
+func (x *Executor) Look(ctx context.Context) error {
+	live, seen := x.held()
+	if len(live) == 0 {
+		return nil
+	}
+	last, err := x.journal.Signalled(ctx, x.owner)
+	if err != nil {
+		return err
+	}
+	for id, n := range last {
+		if mark, here := seen[id]; here && n > mark {
+			if _, err := x.Notify(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (x *Executor) markDirty(e *execution) {
 	x.mu.Lock()
 	x.dirty = append(x.dirty, e)

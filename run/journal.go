@@ -235,6 +235,10 @@ type Journal interface {
 	// has taken is still its owner's.
 	Renew(ctx context.Context, owner string, ttl time.Duration, held map[string]int64) (signalled, lost []string, err error)
 
+	// Signalled returns the runs that owner holds and that have signals, each
+	// with the N of its last one.
+	Signalled(ctx context.Context, owner string) (map[string]int64, error)
+
 	// Signals returns a run's signals with N > after, in order.
 	Signals(ctx context.Context, id string, after int64) ([]Signal, error)
 

@@ -1,12 +1,17 @@
 package sources
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"hash/maphash"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 // secrets are texts of a run that no address may carry away: what the user said
@@ -16,58 +21,106 @@ import (
 //
 // An address that stands there as a whole was named by who said it, and carries
 // nothing else: the sources of an earlier answer can be read again.
-type secrets struct {
-	pieces map[string]bool // of folded texts
-	whole  []string        // folded texts that are shorter than a piece
-	said   []string        // folded texts that may name addresses
-}
+type secrets struct{ known func() *knownSecrets }
 
 const (
 	// pieceLetters is how many letters and digits in a row of a secret an
 	// address has to have to be carrying it: a title that is quoted in an
 	// address is mostly shorter.
 	pieceLetters = 32
+	// blockLetters is so few that a piece has a whole block of its text in it,
+	// wherever it begins.
+	blockLetters = pieceLetters / 2
 	leastSecret  = 8 // letters of a secret that is worth hiding
 	mostSecret   = 200_000
 )
 
-func newSecrets(texts ...string) secrets {
-	s := secrets{pieces: make(map[string]bool)}
-	for _, text := range texts {
-		runes := folded(text)
-		if len(runes) < pieceLetters {
-			if len(runes) >= leastSecret && !strings.ContainsAny(strings.TrimSpace(text), " \n\t") {
-				s.whole = append(s.whole, string(runes)) // a name, a key
-			}
-			continue
-		}
-		runes = runes[:min(len(runes), mostSecret)]
-		s.said = append(s.said, string(runes))
-		for i := 0; i+pieceLetters <= len(runes); i++ {
-			s.pieces[string(runes[i:i+pieceLetters])] = true
-		}
-	}
-	return s
+// knownSecrets are the texts as they are looked for: letters and digits, in
+// lower case. What is kept is about as large as the texts.
+type knownSecrets struct {
+	// long are the texts of which an address may not have a piece and that may
+	// name addresses, each on a line.
+	long []byte
+	// blocks are the places in long of the texts' blocks, which stand side by
+	// side, each behind half a hash of the block; sorted.
+	blocks []uint64
+	seed   maphash.Seed
+	whole  [][]byte // texts that are shorter than a piece
 }
 
-// folded are the letters and digits of a text, in lower case.
-func folded(text string) []rune {
-	out := make([]rune, 0, len(text))
-	for _, r := range text {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			out = append(out, unicode.ToLower(r))
+// newSecrets makes texts secret. They are looked at when the first address is to
+// be opened, and many runs open none.
+func newSecrets(texts ...string) secrets {
+	return secrets{sync.OnceValue(func() *knownSecrets { return knowSecrets(texts) })}
+}
+
+func knowSecrets(texts []string) *knownSecrets {
+	k := &knownSecrets{seed: maphash.MakeSeed()}
+	for _, text := range texts {
+		from := len(k.long)
+		all, letters := appendFolded(k.long, text, mostSecret)
+		switch {
+		case letters >= pieceLetters:
+			k.blocks = slices.Grow(k.blocks, letters/blockLetters)
+			for start := from; ; {
+				end := after(all, start, blockLetters)
+				if end < 0 {
+					break
+				}
+				k.blocks = append(k.blocks, k.hash(all[start:end])|uint64(start))
+				start = end
+			}
+			all = append(all, '\n')
+			k.long = all
+		case letters >= leastSecret && !strings.ContainsAny(strings.TrimSpace(text), " \n\t"):
+			k.whole = append(k.whole, bytes.Clone(all[from:])) // a name, a key
 		}
 	}
-	return out
+	slices.Sort(k.blocks)
+	return k
+}
+
+// hash of a block, in the upper half.
+func (k *knownSecrets) hash(block []byte) uint64 {
+	return maphash.Bytes(k.seed, block) &^ math.MaxUint32
+}
+
+// appendFolded appends the letters and digits of a text in lower case, as many
+// as are wanted, and counts them.
+func appendFolded(to []byte, text string, most int) (all []byte, letters int) {
+	all = slices.Grow(to, min(len(text), most))
+	for _, r := range text {
+		if letters == most {
+			break
+		}
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			all = utf8.AppendRune(all, unicode.ToLower(r))
+			letters++
+		}
+	}
+	return all, letters
+}
+
+// after is where so many letters from a place on end, -1 if there are fewer.
+func after(text []byte, at, letters int) int {
+	for ; letters > 0; letters-- {
+		if at == len(text) {
+			return -1
+		}
+		_, size := utf8.DecodeRune(text[at:])
+		at += size
+	}
+	return at
 }
 
 // in says whether an address carries a secret, plainly or encoded.
 func (s secrets) in(address string) bool {
-	if len(s.pieces) == 0 && len(s.whole) == 0 || s.named(address) {
+	k := s.known()
+	if len(k.long) == 0 && len(k.whole) == 0 || k.named(address) {
 		return false
 	}
 	for range 3 { // encoded twice is still readable to who gets it
-		if s.carried(address) {
+		if k.carried(address) {
 			return true
 		}
 		plain, err := url.PathUnescape(strings.ReplaceAll(address, "+", "%20"))
@@ -76,19 +129,19 @@ func (s secrets) in(address string) bool {
 		}
 		address = plain
 	}
-	return s.carried(address)
+	return k.carried(address)
 }
 
 // named says whether an address is one that was said.
-func (s secrets) named(address string) bool {
+func (k *knownSecrets) named(address string) bool {
 	_, bare, ok := strings.Cut(address, "://")
-	name := string(folded(strings.TrimPrefix(bare, "www.")))
-	return ok && name != "" && slices.ContainsFunc(s.said, func(text string) bool { return strings.Contains(text, name) })
+	name, letters := appendFolded(nil, strings.TrimPrefix(bare, "www."), len(address))
+	return ok && letters > 0 && bytes.Contains(k.long, name)
 }
 
 // carried looks at a text as it stands and at its words decoded.
-func (s secrets) carried(text string) bool {
-	if s.holds(text) {
+func (k *knownSecrets) carried(text string) bool {
+	if k.holds(text) {
 		return true
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/?&=.#:;,", r) })
@@ -97,7 +150,7 @@ func (s secrets) carried(text string) bool {
 			continue
 		}
 		for _, decode := range []func(string) ([]byte, error){base64.RawURLEncoding.DecodeString, base64.RawStdEncoding.DecodeString, hex.DecodeString} {
-			if plain, err := decode(strings.TrimRight(w, "=")); err == nil && s.holds(string(plain)) {
+			if plain, err := decode(strings.TrimRight(w, "=")); err == nil && k.holds(string(plain)) {
 				return true
 			}
 		}
@@ -105,18 +158,48 @@ func (s secrets) carried(text string) bool {
 	return false
 }
 
-func (s secrets) holds(text string) bool {
-	runes := folded(text)
-	for i := 0; i+pieceLetters <= len(runes); i++ {
-		if s.pieces[string(runes[i:i+pieceLetters])] {
-			return true
-		}
+// holds says whether a text has a piece of a secret: somewhere in it there is a
+// block then, and around it more of what stands there in the secret.
+func (k *knownSecrets) holds(text string) bool {
+	plain, letters := appendFolded(nil, text, len(text))
+	if slices.ContainsFunc(k.whole, func(w []byte) bool { return bytes.Contains(plain, w) }) {
+		return true
 	}
-	plain := string(runes)
-	for _, w := range s.whole {
-		if strings.Contains(plain, w) {
-			return true
+	if letters < pieceLetters {
+		return false
+	}
+	for start, end := 0, after(plain, 0, blockLetters); end >= 0; start, end = after(plain, start, 1), after(plain, end, 1) {
+		hash := k.hash(plain[start:end])
+		at, _ := slices.BinarySearch(k.blocks, hash)
+		for ; at < len(k.blocks) && k.blocks[at]&^math.MaxUint32 == hash; at++ {
+			if k.pieceAt(int(k.blocks[at]&math.MaxUint32), plain, start, end) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// pieceAt says whether what stands at a place of long is a block of a text, and
+// with what is around it a piece.
+func (k *knownSecrets) pieceAt(place int, text []byte, start, end int) bool {
+	if !bytes.HasPrefix(k.long[place:], text[start:end]) {
+		return false
+	}
+	same := blockLetters
+	for a, b := text[:start], k.long[:place]; same < pieceLetters; same++ {
+		r, size := utf8.DecodeLastRune(a)
+		if q, _ := utf8.DecodeLastRune(b); size == 0 || r != q {
+			break
+		}
+		a, b = a[:len(a)-size], b[:len(b)-size]
+	}
+	for a, b := text[end:], k.long[place+end-start:]; same < pieceLetters; same++ {
+		r, size := utf8.DecodeRune(a)
+		if q, _ := utf8.DecodeRune(b); size == 0 || r != q {
+			break
+		}
+		a, b = a[size:], b[size:]
+	}
+	return same >= pieceLetters
 }

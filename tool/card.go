@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"dossier/llm"
 	"dossier/run"
@@ -46,19 +47,24 @@ type Find func(ctx context.Context, c Card) (Tool, error)
 // Dealt returns the tool of each card, known from now on as the card has it: the
 // one of that name and origin among those at hand, or one that find looks for
 // each time that it is called. A tool that is gone fails when it is called.
-func Dealt(cards []Card, have []Tool, find Find) ([]Tool, error) {
+func Dealt(ctx context.Context, cards []Card, have []Tool, find Find) ([]Tool, error) {
 	out := make([]Tool, len(cards))
 	for i, c := range cards {
 		var err error
-		if out[i], err = c.tool(have, find); err != nil {
+		if out[i], err = c.tool(ctx, have, find); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (c Card) tool(have []Tool, find Find) (Tool, error) {
+func (c Card) tool(ctx context.Context, have []Tool, find Find) (Tool, error) {
 	live := c.Among(have)
+	if live == nil && find != nil && c.Checked == nil && !strings.HasPrefix(c.Origin, "mcp:") {
+		// Programs before did not record what such a tool holds arguments to: only
+		// the tool itself knows.
+		live, _ = find(ctx, c)
+	}
 	if live != nil && (c.Origin == Builtin || c.shows(live.Spec())) {
 		return live, nil // what is built in changes with the program only
 	}

@@ -42,11 +42,11 @@ func TestDealt(t *testing.T) {
 		"another server's":      {[]tool.Tool{other}, "can't be reached now"},
 		"among others, as ever": {[]tool.Tool{other, was}, "was"},
 	} {
-		dealt, err := tool.Dealt(cards, test.now, nil)
+		dealt, err := tool.Dealt(t.Context(), cards, test.now, nil)
 		if err != nil || len(dealt) != 1 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		later, err := tool.Dealt(cards, nil, func(_ context.Context, c tool.Card) (tool.Tool, error) { return c.Among(test.now), nil })
+		later, err := tool.Dealt(t.Context(), cards, nil, func(_ context.Context, c tool.Card) (tool.Tool, error) { return c.Among(test.now), nil })
 		if err != nil || len(later) != 1 {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -85,7 +85,7 @@ func TestCardsReadAsTheirToolsDid(t *testing.T) {
 	if err := json.Unmarshal(raw, &cards); err != nil {
 		t.Fatal(err)
 	}
-	dealt, err := tool.Dealt(cards, nil, nil)
+	dealt, err := tool.Dealt(t.Context(), cards, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,5 +98,15 @@ func TestCardsReadAsTheirToolsDid(t *testing.T) {
 		if string(was) != string(is) || (failed == nil) != (fails == nil) || failed != nil && failed.Error() != fails.Error() {
 			t.Errorf("%s is read as %s (%v), not as %s (%v)", text, is, fails, was, failed)
 		}
+	}
+	// A card of an earlier program, which recorded only what models are shown, has
+	// its tool say.
+	cards[0].Checked = nil
+	old, err := tool.Dealt(t.Context(), cards, nil, func(_ context.Context, c tool.Card) (tool.Tool, error) { return c.Among([]tool.Tool{live}), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old[0].Spec().Schema.Read(`{"text":"a"}`); err != nil {
+		t.Error(err)
 	}
 }

@@ -89,12 +89,8 @@ func (e *UnknownEffectError) Unwrap() error { return e.Why }
 
 // Fault tells the kernel how to record the error.
 func (e *UnknownEffectError) Fault() (code, hint string) {
-	return CodeUnknownEffect, "find out whether it took effect before it is done again"
+	return run.CodeUnknownEffect, "find out whether it took effect before it is done again"
 }
-
-// CodeUnknownEffect is the code of a step of which nobody knows whether it took
-// effect.
-const CodeUnknownEffect = "unknown_effect"
 
 // leaveTime is how long a tool that may have changed something is waited for
 // after it was told to stop: a program that it has started is to be gone, and
@@ -103,8 +99,9 @@ const leaveTime = 2 * time.Second
 
 // Invoke calls a tool and turns whatever it does into an outcome: an error, a
 // panic, no answer in time, too much text or text that is none. An error is
-// returned when the run itself has to stop, and when it is unknown whether an
-// effectful tool took effect: an *UnknownEffectError.
+// returned when the run itself has to stop, when an effectful tool is not called
+// because the run is to finish, and when it is unknown whether one took effect:
+// an *UnknownEffectError.
 //
 // A tool that does not heed its context is left behind when its time is up, or
 // when the run is to finish.
@@ -114,7 +111,7 @@ func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 	}
 	spec := t.Spec()
 	if spec.Effect == run.Effectful && g.Until.Err() != nil && ctx.Err() == nil {
-		return Failure(fmt.Errorf("%s was not called: %w", spec.Name, context.Cause(g.Until))), nil
+		return Outcome{}, fmt.Errorf("%s was not called: %w", spec.Name, context.Cause(g.Until))
 	}
 	timeout := spec.Timeout
 	if l, ok := t.(*late); ok {
@@ -201,8 +198,8 @@ func settle(ctx context.Context, spec *Spec, a answer, timeout time.Duration, g 
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
 	}
-	if g.Until.Err() != nil {
-		return Failure(context.Cause(g.Until)), nil
+	if why := context.Cause(g.Until); why != nil {
+		return Failure(why), nil
 	}
 	if run.Stopped(a.err) {
 		return Outcome{}, a.err

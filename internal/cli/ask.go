@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,10 +10,8 @@ import (
 	"dossier"
 	"dossier/internal/base/term"
 	"dossier/internal/config"
-	"dossier/internal/server"
 	"dossier/lang"
 	"dossier/mode"
-	"dossier/report"
 	"dossier/run"
 )
 
@@ -146,10 +143,7 @@ func (c *askCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		if err := a.follow(a.ctx, l, rec, code, c.Output); err != nil || !found {
-			return err
-		}
-		return a.enough(l, rec.ID)
+		return a.follow(a.ctx, l, rec, code, c.Output)
 	})
 }
 
@@ -164,18 +158,6 @@ func (c *askCmd) chooseMode(choice webChoice) error {
 		return &failure{code: exitUsage, message: fmt.Sprintf("the mode %s does not search", term.Line(c.Mode)), hint: "leave --mode out, or choose web_search, deep_search or quality"}
 	}
 	return nil
-}
-
-// enough ends a command whose run found nothing.
-func (a *app) enough(l *link, id string) error {
-	r, err := l.Report(context.Background(), id)
-	if errors.Is(err, dossier.ErrNoReport) {
-		return nil // it was left before there was one
-	}
-	if err == nil && r.Outcome == report.Nothing {
-		return exitWith(exitNotEnough)
-	}
-	return err
 }
 
 // chooseSession checks the session that a request names, which may be short,
@@ -208,18 +190,9 @@ func (a *app) chooseSession(ctx context.Context, l *link, req *dossier.Request, 
 	return nil
 }
 
-// start starts a run. When the owner of the directory left before it heard of
-// the run, the next one is found.
+// start starts a run.
 func (a *app) start(ctx context.Context, l *link, req dossier.Request) (run.Record, error) {
 	rec, err := l.Start(ctx, req)
-	if err != nil && l.remote && errors.Is(err, server.ErrNoOwner) {
-		next, err := a.connect(ctx)
-		if err != nil {
-			return run.Record{}, err
-		}
-		*l = *next
-		return a.start(ctx, l, req)
-	}
 	if err == nil {
 		a.log.Info("run started", "run", rec.ID, "session", rec.Session, "mode", rec.Mode)
 	}

@@ -4,79 +4,123 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"time"
 
 	"dossier"
-	"dossier/internal/base/datadir"
+	"dossier/event"
 	"dossier/internal/server"
+	"dossier/run"
 )
 
-// backend is what the commands work with: an engine of this process, or the
-// process that owns the data directory.
+// backend is what the commands work with.
 type backend interface{ server.Engine }
 
-// link is a backend that is found again when its process goes away.
+// link is the engine of a command. Each command has its own and executes its
+// own runs; what others do with theirs it finds in the data directory, and
+// sooner from themselves.
 type link struct {
 	backend
-	// remote says that another process does the work.
-	remote bool
-	close  func() error
+	dir   string
+	close func() error
 }
 
-// connect finds the owner of the data directory, or becomes it.
+// connect opens the data directory.
 func (a *app) connect(ctx context.Context) (*link, error) {
 	c, err := a.settings()
 	if err != nil {
 		return nil, err
 	}
-	// Whoever owns the directory without answering is starting or stopping.
-	deadline := time.Now().Add(ownerPatience)
-	for {
-		client, err := server.Dial(ctx, c.DataDir)
-		if err == nil {
-			a.log.Debug("another process owns the data directory", "version", client.Version)
-			if len(a.Set) > 0 {
-				a.notef("note: --set has no effect here: another dossier process works on the data directory")
-			}
-			return &link{backend: client, remote: true, close: client.Close}, nil
-		}
-		if !errors.Is(err, server.ErrNoOwner) {
-			return nil, err
-		}
-		l, err := a.own(ctx)
-		if err == nil || !owned(err) || time.Now().After(deadline) {
-			return l, err
-		}
-		select {
-		case <-time.After(ownerPoll):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
-}
-
-// How long and how often to look for an owner that is starting or stopping.
-const (
-	ownerPatience = 5 * time.Second
-	ownerPoll     = 20 * time.Millisecond
-)
-
-// own opens the data directory and serves it to other commands.
-func (a *app) own(ctx context.Context) (*link, error) {
 	o := a.options()
-	o.DataDir, o.Version, o.Modes = a.config.DataDir, version(), a.proc.Modes
+	o.DataDir, o.Version, o.Modes = c.DataDir, version(), a.proc.Modes
 	engine, err := dossier.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	srv, err := server.Serve(a.config.DataDir, engine, version())
-	if err != nil {
-		// Where there can be no socket, others have to wait for this command.
-		a.log.Warn("other commands can't reach this one", "error", err)
-		return &link{backend: engine, close: engine.Close}, nil
+	l := &link{backend: engine, dir: c.DataDir, close: engine.Close}
+	if srv, err := server.Serve(c.DataDir, engine.Owner(), engine, version()); err == nil {
+		l.close = func() error { return errors.Join(srv.Close(), engine.Close()) }
+	} else {
+		a.log.Warn("other commands can't reach this one", "error", err) // they see what it does in the data directory
 	}
-	return &link{backend: engine, close: func() error { return errors.Join(srv.Close(), engine.Close()) }}, nil
+	return l, nil
+}
+
+// peer reaches the process that works on a run, if that is another one.
+func (l *link) peer(ctx context.Context, id string) (*server.Client, bool) {
+	rec, err := l.Get(ctx, id)
+	if err != nil || rec.Owner == "" || !time.Now().Before(rec.LeaseUntil) {
+		return nil, false
+	}
+	if engine, ok := l.backend.(*dossier.Engine); ok && engine.Owner() == rec.Owner {
+		return nil, false
+	}
+	c, err := server.Dial(ctx, l.dir, rec.Owner)
+	return c, err == nil
+}
+
+// Events follows a run, with the deltas of the process that works on it. When
+// that is gone, or can't be reached, the data directory tells what there is.
+func (l *link) Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		if c, ok := l.peer(ctx, id); ok {
+			defer c.Close()
+			for ev, err := range c.Events(ctx, id, after) {
+				if err != nil && ctx.Err() == nil {
+					break
+				}
+				if !yield(ev, err) || err != nil {
+					return
+				}
+				after = max(after, ev.Seq)
+			}
+		}
+		for ev, err := range l.backend.Events(ctx, id, after) {
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// told has the process that works on a run look at a signal at once. It would
+// find it by itself.
+func (l *link) told(ctx context.Context, id string, err error) error {
+	if err != nil {
+		return err
+	}
+	if c, ok := l.peer(ctx, id); ok {
+		defer c.Close()
+		_ = c.Wake(ctx, id)
+	}
+	return nil
+}
+
+// Pause, Finish, Cancel, Steer and Answer are those of the engine, taken in at
+// once wherever the run is.
+func (l *link) Pause(ctx context.Context, id string) error {
+	return l.told(ctx, id, l.backend.Pause(ctx, id))
+}
+
+// Finish is as Pause.
+func (l *link) Finish(ctx context.Context, id string) error {
+	return l.told(ctx, id, l.backend.Finish(ctx, id))
+}
+
+// Cancel is as Pause.
+func (l *link) Cancel(ctx context.Context, id string) error {
+	return l.told(ctx, id, l.backend.Cancel(ctx, id))
+}
+
+// Steer is as Pause.
+func (l *link) Steer(ctx context.Context, id, text string) error {
+	return l.told(ctx, id, l.backend.Steer(ctx, id, text))
+}
+
+// Answer is as Pause.
+func (l *link) Answer(ctx context.Context, id, ask, text string) error {
+	return l.told(ctx, id, l.backend.Answer(ctx, id, ask, text))
 }
 
 // with connects, does something and disconnects.
@@ -105,8 +149,7 @@ func (a *app) empty() (bool, error) {
 	return errors.Is(err, os.ErrNotExist), nil
 }
 
-// owned says whether an error means that another process owns the directory.
-func owned(err error) bool {
-	var other *datadir.OwnedError
-	return errors.As(err, &other)
+// elsewhere says whether another process works on a run or is about to.
+func elsewhere(rec run.Record) bool {
+	return rec.Owner != "" && time.Now().Before(rec.LeaseUntil) || rec.Home != "" && rec.Status == run.Queued
 }

@@ -21,8 +21,8 @@ import (
 	"dossier/lang"
 	"dossier/mode/toolcall"
 	"dossier/prompt"
+	"dossier/report"
 	"dossier/run"
-	"dossier/tool"
 )
 
 // follower watches a run to its end, or to where it needs somebody.
@@ -35,13 +35,11 @@ type follower struct {
 	// watching only looks: an interrupt leaves the run alone.
 	watching bool
 
-	last    int64
-	spent   bool // a budget was hit
-	message event.Message
-	outcome string // of the agent that was last at work
-	trouble event.RunError
+	last     int64
+	course   course
+	recalled bool // course holds what was before last
 
-	mu     sync.Mutex         // guards link's content and what follows
+	mu     sync.Mutex         // guards what follows
 	asking context.CancelFunc // ends the question that the user is asked now
 	stops  int                // how often the user pressed Ctrl-C
 }
@@ -68,9 +66,9 @@ func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Cod
 	}
 	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(out, code, false)}
 	err := f.run(ctx)
-	if file != "" && f.message.Text != "" {
+	if said := f.course.answer(); file != "" && said.Text != "" {
 		if a.JSON {
-			answer.WriteString(strings.TrimRight(f.message.Text, "\n") + "\n" + afterAnswer(f.message, code))
+			answer.WriteString(strings.TrimRight(said.Text, "\n") + "\n" + afterAnswer(said, code))
 		}
 		if werr := writeFile(file, answer.Bytes()); werr != nil {
 			return &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
@@ -97,31 +95,24 @@ func writeFile(name string, data []byte) error {
 	return err
 }
 
-// run follows the run, through changes of the process that works on it.
+// run follows the run, whoever works on it.
 func (f *follower) run(ctx context.Context) error {
 	defer f.view.close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer f.onInterrupt(f.interrupted(ctx, cancel))()
-	for {
-		end, err := f.stream(ctx)
-		switch {
-		case err == nil && end != nil:
-			return end.err
-		case err == nil:
-			return f.result()
-		case ctx.Err() != nil:
-			f.view.pause()
-			f.left()
-			return context.Cause(ctx)
-		case !errors.Is(err, run.ErrShutdown) && !errors.Is(err, server.ErrGone) && !errors.Is(err, server.ErrNoOwner):
-			return err
-		}
-		f.log.Info("the process that worked on the run is gone, taking over", "run", f.rec.ID, "error", err)
-		if err := f.takeOver(ctx); err != nil {
-			return err
-		}
+	end, err := f.stream(ctx)
+	switch {
+	case err == nil && end != nil:
+		return end.err
+	case err == nil:
+		return f.result()
+	case ctx.Err() != nil:
+		f.view.pause()
+		f.left()
+		return context.Cause(ctx)
 	}
+	return err
 }
 
 // left tells how to come back to a run.
@@ -146,11 +137,11 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 		case count == 1:
 			f.view.pause()
 			f.notef("\nfinishing with what there is; Ctrl-C again cancels")
-			err = f.current().Finish(ctx, f.rec.ID)
+			err = f.link.Finish(ctx, f.rec.ID)
 		default:
 			f.view.pause()
 			f.notef("\ncancelling")
-			err = f.current().Cancel(ctx, f.rec.ID)
+			err = f.link.Cancel(ctx, f.rec.ID)
 		}
 		if err != nil {
 			f.log.Error("interrupt", "run", f.rec.ID, "error", err)
@@ -164,42 +155,15 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 	}
 }
 
-// current is the backend of this moment, for another goroutine.
-func (f *follower) current() backend {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.link.backend
-}
-
-// takeOver finds the run again after its process went away and makes it go on.
-func (f *follower) takeOver(ctx context.Context) error {
-	_ = f.link.close() // it is gone already
-	next, err := f.connect(ctx)
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	*f.link = *next
-	f.mu.Unlock()
-	rec, err := f.link.Get(ctx, f.rec.ID)
-	if err != nil {
-		return err
-	}
-	if f.watching || rec.Status.Ended() || rec.Status == run.Waiting || rec.Status == run.Paused {
-		return nil
-	}
-	if err := f.link.Resume(ctx, f.rec.ID, dossier.ResumeOptions{}); err != nil && !errors.Is(err, store.ErrBusy) {
-		return err
-	}
-	return nil
-}
-
 // ending is how a command ends before its run does.
 type ending struct{ err error }
 
 // stream shows the events from the last one seen. It returns an ending when
 // the run rests and the command does not wait for it.
 func (f *follower) stream(ctx context.Context) (*ending, error) {
+	if err := f.recall(ctx); err != nil {
+		return nil, err
+	}
 	for ev, err := range f.link.Events(ctx, f.rec.ID, f.last) {
 		if err != nil {
 			return nil, err
@@ -207,38 +171,44 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 		if ev.Seq > 0 {
 			f.last = ev.Seq
 			f.record(ev)
+			f.course.see(ev)
 		}
 		f.view.show(ev)
-		switch d := ev.Data.(type) {
-		case event.RunReopened: // what was the end is not any more
-			f.spent, f.message, f.outcome, f.trouble = false, event.Message{}, "", event.RunError{}
-		case event.BudgetWarning:
-			f.spent = f.spent || d.Hit
-		case event.Message:
-			if d.Role == "assistant" {
-				f.message = d
+		d, ok := ev.Data.(event.RunStatus)
+		if !ok || f.watching {
+			continue
+		}
+		switch run.Status(d.Status) {
+		case run.Waiting:
+			if end := f.answer(ctx); end != nil {
+				return end, nil
 			}
-		case event.RunError:
-			f.trouble = d
-		case event.AgentFinished:
-			f.outcome = d.Outcome
-		case event.RunStatus:
-			if f.watching {
-				continue
-			}
-			switch run.Status(d.Status) {
-			case run.Waiting:
-				if end := f.answer(ctx); end != nil {
-					return end, nil
-				}
-			case run.Paused:
-				f.view.pause()
-				f.notef("to go on: dossier runs resume %s", f.rec.ID)
-				return &ending{exitWith(exitNotEnough)}, nil
-			}
+		case run.Paused:
+			f.view.pause()
+			f.notef("to go on: dossier runs resume %s", f.rec.ID)
+			return &ending{exitWith(exitNotEnough)}, nil
 		}
 	}
 	return nil, nil
+}
+
+// recall looks through what happened before the first event that is shown: it
+// decides about the end as well.
+func (f *follower) recall(ctx context.Context) error {
+	if f.recalled || f.watching || f.last == 0 {
+		return nil
+	}
+	log, err := f.link.Log(ctx, f.rec.ID, 0)
+	if err != nil {
+		return err
+	}
+	for _, ev := range log {
+		if ev.Seq <= f.last {
+			f.course.see(ev)
+		}
+	}
+	f.recalled = true
+	return nil
 }
 
 // record writes an event to the log file, with the kind as its step.
@@ -308,31 +278,32 @@ func (f *follower) result() error {
 		return err
 	}
 	f.log.Info("run ended", "run", rec.ID, "status", rec.Status)
-	switch rec.Status {
-	case run.Cancelled:
-		return exitWith(exitCancelled)
-	case run.Failed:
-		return f.failed(rec)
-	}
-	switch {
-	case f.watching:
+	if rec.Status == run.Done && f.watching {
 		return nil
-	case f.spent:
-		return exitWith(exitBudget)
-	case f.outcome != "" && f.outcome != string(tool.Completed):
-		if code, ok := exitCodes[f.trouble.Code]; ok {
-			f.notef("hint: %s", term.Line(f.trouble.Hint))
-			return exitWith(code)
-		}
-		return exitWith(exitNotEnough) // the agent found no answer
 	}
-	return nil
+	var r *report.Report
+	if rec.Status == run.Done && searches(rec.Mode) {
+		if r, err = f.link.Report(context.Background(), rec.ID); err != nil && !errors.Is(err, dossier.ErrNoReport) {
+			return err
+		}
+	}
+	v := judge(rec, f.course, r)
+	if rec.Status == run.Failed {
+		return f.failed(rec, v)
+	}
+	if v.note != "" {
+		f.notef("%s", v.note)
+	}
+	if v.hint != "" {
+		f.notef("hint: %s", term.Line(v.hint))
+	}
+	return exitWith(v.code)
 }
 
 // failed explains why a run failed and how to go on.
-func (f *follower) failed(rec run.Record) error {
+func (f *follower) failed(rec run.Record, v verdict) error {
 	if rec.Failure == nil {
-		return &failure{code: exitFailure, message: "the run failed", hint: "`dossier runs show " + rec.ID + "` shows how far it came"}
+		return &failure{code: v.code, message: "the run failed", hint: "`dossier runs show " + rec.ID + "` shows how far it came"}
 	}
 	out := explain(&server.Problem{Code: rec.Failure.Code, Message: rec.Failure.Message, Hint: rec.Failure.Hint})
 	resume := "dossier runs resume " + rec.ID
@@ -341,8 +312,9 @@ func (f *follower) failed(rec run.Record) error {
 		fmt.Fprintf(f.proc.Stderr, "%s\n\n%s\n\n%s\n\n%s\n",
 			lang.Text(f.lang, "no-model.title"), lang.Text(f.lang, "no-model.can"), lang.Text(f.lang, "no-model.connect"),
 			lang.Text(f.lang, "run.resume", "command", resume))
-		return exitWith(exitProvider)
+		return exitWith(v.code)
 	}
+	out.code = v.code
 	f.mu.Lock()
 	if f.stops > 0 { // there was nothing to finish with
 		out.code = exitCancelled

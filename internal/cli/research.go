@@ -95,6 +95,7 @@ func (c *researchCmd) Run(a *app) error {
 	code := a.languageOf(question)
 	req := dossier.Request{Mode: c.Mode, Session: c.Session, Request: mode.Request{
 		Question: question, Context: material, In: in, Lang: string(code), Model: a.Model, NoInput: !a.interactive(), Limits: c.limits(settings),
+		MinCoverage: c.MinCoverage,
 	}}
 	return a.with(a.ctx, func(l *link) error {
 		if err := a.chooseSession(a.ctx, l, &req, c.Continue); err != nil {
@@ -119,29 +120,18 @@ func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, fo
 	}
 	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.researchView(show, code)}
 	err := f.run(a.ctx)
-	if f.message.Text == "" {
-		return err // it failed, waits or was cancelled
+	if show != nil || f.course.answer().Text == "" {
+		return err // all is shown, or it failed, waits or was cancelled
 	}
+	// What there is is delivered, be it not enough.
 	r, rerr := l.Report(context.Background(), rec.ID)
+	if rerr == nil {
+		rerr = a.deliver(r, form, c.Output)
+	}
 	if rerr != nil {
 		return rerr
 	}
-	if show == nil {
-		if werr := a.deliver(r, form, c.Output); werr != nil {
-			return werr
-		}
-	}
-	if err != nil {
-		return err // a budget was hit; what there is has been delivered
-	}
-	switch cover := r.Coverage.Claims.Of(); {
-	case r.Outcome == report.Nothing:
-		return exitWith(exitNotEnough)
-	case cover < c.MinCoverage:
-		a.notef("%s", lang.Text(code, "research.below", "share", fmt.Sprintf("%.0f%%", 100*cover), "wanted", fmt.Sprintf("%.0f%%", 100*c.MinCoverage)))
-		return exitWith(exitNotEnough)
-	}
-	return nil
+	return err
 }
 
 // researchView shows a run that searches; without out its answer is not shown.

@@ -232,7 +232,7 @@ func (runsWatch) Help() string {
 func (c runsWatch) Run(a *app) error {
 	return c.on(a, func(l *link, rec run.Record) error {
 		f := &follower{app: a, link: l, rec: rec, lang: a.locale(), view: a.newView(a.proc.Stdout, a.locale(), true), watching: true, last: c.After}
-		if l.remote || rec.Status.Ended() {
+		if elsewhere(rec) || rec.Status.Ended() {
 			return f.run(a.ctx)
 		}
 		// Nobody works on it: what there is can be shown, and nothing more
@@ -327,7 +327,7 @@ func (o one) signal(a *app, send func(server.Runs, context.Context, string) erro
 		if err := send(l, a.ctx, rec.ID); err != nil {
 			return err
 		}
-		if l.remote {
+		if elsewhere(rec) {
 			a.notef("%s %s", doing, rec.ID)
 			return nil
 		}
@@ -335,8 +335,7 @@ func (o one) signal(a *app, send func(server.Runs, context.Context, string) erro
 	})
 }
 
-// settle waits until a run that only this process can work on has taken a
-// signal in.
+// settle waits until a run that nobody else works on has taken a signal in.
 func (a *app) settle(l *link, rec run.Record) error {
 	for ev, err := range l.Events(a.ctx, rec.ID, rec.LastSeq) {
 		if err != nil {

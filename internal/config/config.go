@@ -78,8 +78,8 @@ type Execution struct {
 	MCPContextLimit    int    `key:"mcp_context_limit" default:"15000" min:"1" help:"Characters of an MCP tool's result that the model sees."`
 	MaxDepth           int    `key:"max_depth" default:"3" min:"1" max:"20" help:"How deep agents may call agents."`
 	StreamingGenerator string `key:"streaming_generator" enum:"openai,open_webui" default:"openai" help:"Form of the OpenAI stream."`
-	LogsDir            string `key:"logs_dir" kind:"path" default:"logs" help:"Directory of agents' JSON logs, by itself one of data_dir; empty writes none."`
-	ReportsDir         string `key:"reports_dir" kind:"path" default:"reports" help:"Directory of reports, by itself one of data_dir; empty writes none."`
+	LogsDir            string `key:"logs_dir" kind:"path" within:"data_dir" default:"logs" help:"Directory of agents' JSON logs, by itself one of data_dir; empty writes none."`
+	ReportsDir         string `key:"reports_dir" kind:"path" within:"data_dir" default:"reports" help:"Directory of reports, by itself one of data_dir; empty writes none."`
 }
 
 // Search is web search.

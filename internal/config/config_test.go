@@ -202,6 +202,31 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// Paths that no file says are those of the working directory, and what lies in
+// the data directory stays relative to it.
+func TestPathsAreAbsolute(t *testing.T) {
+	dir := t.TempDir()
+	c, err := Load(Sources{Dir: dir, File: NoFile, Env: []string{"DOSSIER_LOG_FILE=a.log", "HOME=/home/ann"}, Flags: map[string]string{
+		"data-dir": "kept", "execution.reports_dir": "papers", "models.default.ca_file": "~/ca.pem",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"data_dir": filepath.Join(dir, "kept"), "log.file": filepath.Join(dir, "a.log"), "models.default.ca_file": "/home/ann/ca.pem",
+		"execution.reports_dir": "papers", "execution.logs_dir": "logs", "prompts.system_prompt_file": "",
+	} {
+		if got := value(t, c, path).Value; got != want {
+			t.Errorf("%s is %q, not %q", path, got, want)
+		}
+	}
+	// Without a home, too.
+	c, err = Load(Sources{Dir: dir, File: NoFile})
+	if want := filepath.Join(dir, ".local", "share", "dossier"); err != nil || c.DataDir != want {
+		t.Errorf("%v, data_dir is not %q", err, want)
+	}
+}
+
 // What went is told and stops nobody who has it in a file, a variable or a
 // stored template; who names it on the command line reads that it is gone.
 func TestSettingsThatWent(t *testing.T) {

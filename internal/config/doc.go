@@ -21,7 +21,11 @@
 //	flag     name of the command line flag that sets it
 //	min, max bounds of a number or duration
 //	enum     allowed words, comma separated
-//	kind     "path": relative to the file that says it, ~/ is the home directory
+//	kind     "path": relative to the file that says it, or to the working
+//	         directory; ~/ is the home directory. Settings hold absolute paths,
+//	         so that they mean the same wherever they are used
+//	within   "data_dir", of a path: one that no file says stays relative, and
+//	         lies in that directory
 //	trusted  "true": no template sets it; so it is with every Secret and URL
 //	example  what Template shows instead of the default
 //	help     one sentence

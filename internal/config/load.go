@@ -19,8 +19,8 @@ const NoFile = "none"
 type Sources struct {
 	// Env holds KEY=value entries, as os.Environ returns them.
 	Env []string
-	// Dir is where the search for a file begins and what relative file names
-	// are relative to; empty is the working directory.
+	// Dir is where the search for a file begins and what relative paths are
+	// relative to; empty is the working directory.
 	Dir string
 	// File is the config.yaml that the user named; it must exist. Empty
 	// searches; NoFile reads none.
@@ -80,6 +80,7 @@ type setting struct {
 // state is what a Config remembers of its making.
 type state struct {
 	env      environ
+	dir      string // what relative paths of variables and flags are relative to
 	file     string
 	layers   [layerFlag + 1][]setting
 	agents   map[string]*entry // by name, of the files
@@ -95,11 +96,11 @@ type state struct {
 func Load(src Sources) (*Config, error) {
 	t := schema()
 	if src.Dir == "" {
-		// Paths of files are absolute, for whoever uses one may lay relative ones
-		// elsewhere. Without a working directory they stay as they are.
+		// Paths are absolute, for whoever uses one may lay relative ones elsewhere.
+		// Without a working directory they stay as they are.
 		src.Dir, _ = os.Getwd()
 	}
-	st := &state{env: src.Env, agents: map[string]*entry{}}
+	st := &state{env: src.Env, dir: src.Dir, agents: map[string]*entry{}}
 	bad := &problems{}
 	st.layers[layerDefault] = st.defaults(t, bad)
 	st.layers[layerEnv] = st.variables(t, bad)
@@ -232,7 +233,7 @@ func (st *state) defaults(t *tables, bad *problems) []setting {
 		}
 		text, problem := st.env.expand(l.def)
 		if l.isPath {
-			text = st.env.home(text)
+			text = st.place(l, text)
 		}
 		v, p := l.parse(text)
 		if problem+p != "" {
@@ -319,13 +320,22 @@ func (st *state) text(l *leaf, key, value string) (setting, string) {
 		via = value
 	}
 	if l.isPath {
-		text = st.env.home(text)
+		text = st.place(l, text)
 	}
 	v, problem := l.parse(text)
 	if problem != "" {
 		return setting{}, problem + ", " + l.found(value)
 	}
 	return setting{leaf: l, value: v.Interface(), empty: text == "", via: via}, ""
+}
+
+// place makes a path that no file says absolute.
+func (st *state) place(l *leaf, path string) string {
+	path = st.env.home(path)
+	if path == "" || filepath.IsAbs(path) || st.dir == "" || l.within {
+		return path
+	}
+	return filepath.Join(st.dir, path)
 }
 
 // scalarOf reads a text as a number or a truth value where it is one.

@@ -38,6 +38,7 @@ type leaf struct {
 	pointer bool
 	secret  bool
 	isPath  bool
+	within  bool // a relative path lies in data_dir
 	trusted bool
 	def     string
 	example string
@@ -264,7 +265,7 @@ func parseFields(typ reflect.Type) []field {
 			continue
 		}
 		l.def, l.example = sf.Tag.Get("default"), sf.Tag.Get("example")
-		l.flag, l.isPath = sf.Tag.Get("flag"), sf.Tag.Get("kind") == "path"
+		l.flag, l.isPath, l.within = sf.Tag.Get("flag"), sf.Tag.Get("kind") == "path", sf.Tag.Get("within") != ""
 		l.trusted = l.secret || l.typ == urlType || sf.Tag.Get("trusted") != ""
 		l.enum, l.aliases, l.env = listOf(sf.Tag.Get("enum")), listOf(sf.Tag.Get("alias")), listOf(sf.Tag.Get("env"))
 		l.min, l.minText, l.hasMin = l.bound(sf.Tag.Get("min"))

@@ -5,7 +5,9 @@
 //
 // The first form runs `go test -json` (over ./... when no package is given)
 // and prints one line per package, the output of what failed, the slowest
-// tests, and as its last line `N passed, N failed, N skipped`. It exits with 0
+// tests, and as its last line `N passed, N failed, N skipped`. Packages whose
+// work is concurrent are tested again under the race detector, where there is a
+// C compiler and no flag was given; those tests count as well. It exits with 0
 // only when nothing failed. Where CI=true is in the environment a skipped test
 // is a failure too: a check that was not made there is made nowhere.
 //
@@ -21,6 +23,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -50,11 +54,16 @@ func run(args []string) int {
 	}
 	rep := newReport(os.Stdout, os.Getenv("CI") == "true")
 	err := test(ctx, rep, packages(args))
+	if ctx.Err() == nil && !slices.ContainsFunc(args, isFlag) {
+		err = errors.Join(err, race(ctx, rep))
+	}
 	if !rep.finish(err) {
 		return 1
 	}
 	return 0
 }
+
+func isFlag(arg string) bool { return strings.HasPrefix(arg, "-") }
 
 // packages is args, or the whole module where none were given.
 func packages(args []string) []string {
@@ -66,7 +75,10 @@ func packages(args []string) []string {
 
 // test feeds rep with what `go test -json` prints.
 func test(ctx context.Context, rep *report, args []string) error {
-	cmd := goCommand(ctx, append([]string{"test", "-json"}, args...)...)
+	return feed(goCommand(ctx, append([]string{"test", "-json"}, args...)...), rep)
+}
+
+func feed(cmd *exec.Cmd, rep *report) error {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -71,6 +71,65 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+// A second round over the same packages is marked, and counts.
+func TestRounds(t *testing.T) {
+	var out strings.Builder
+	rep := newReport(&out, false)
+	round := `{"Action":"run","Package":"m/a","Test":"T"}
+{"Action":"pass","Package":"m/a","Test":"T","Elapsed":0.7}
+{"Action":"pass","Package":"m/a","Elapsed":1}
+`
+	cut := `{"Action":"run","Package":"m/b","Test":"T"}
+`
+	for _, in := range []string{round, round + cut} {
+		if err := rep.read(strings.NewReader(in)); err != nil {
+			t.Fatal(err)
+		}
+		rep.mark = " (race)"
+	}
+	if rep.finish(nil) {
+		t.Error("a package without a result passes")
+	}
+	want := `ok   m/a                                      1.0s
+ok   m/a (race)                               1.0s
+slow m/a T 0.7s
+slow m/a (race) T 0.7s
+FAIL m/b (race): no result
+2 passed, 1 failed, 0 skipped
+`
+	if out.String() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
+	}
+}
+
+func TestToRace(t *testing.T) {
+	got := toRace([]string{"dossier", "dossier/agent", "dossier/agents", "dossier/llm", "dossier/llm/openai", "dossier/runs", "dossier/internal/store/sqlite", "dossier/kb"})
+	if want := "dossier dossier/agent dossier/llm dossier/llm/openai dossier/internal/store/sqlite"; strings.Join(got, " ") != want {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What is left out by name is there.
+func TestRepeatingTestsExist(t *testing.T) {
+	files, err := filepath.Glob("../../*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root strings.Builder
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root.Write(text)
+	}
+	for _, name := range repeating {
+		if !strings.Contains(root.String(), "\nfunc "+name+"(") {
+			t.Errorf("the root has no %s", name)
+		}
+	}
+}
+
 func TestReportPassesOnWhatIsNotJSON(t *testing.T) {
 	var out strings.Builder
 	rep := newReport(&out, false)

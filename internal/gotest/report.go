@@ -52,7 +52,9 @@ type pack struct {
 // A report turns the stream of events into lines for a reader.
 type report struct {
 	out        io.Writer
-	strict     bool // a skipped test is a failure
+	strict     bool   // a skipped test is a failure
+	mark       string // behind the packages of this round
+	tested     []string
 	packs      map[string]*pack
 	builds     map[string][]string // what the compiler said, per import path
 	shown      map[string]bool     // builds already printed
@@ -115,7 +117,7 @@ func (r *report) take(l line) {
 	}
 	p := r.packs[l.Package]
 	if p == nil {
-		p = &pack{path: l.Package, byName: map[string]*result{}}
+		p = &pack{path: l.Package + r.mark, byName: map[string]*result{}}
 		r.packs[l.Package] = p
 	}
 	if l.Test == "" {
@@ -155,7 +157,10 @@ func (r *report) takePackage(p *pack, l line) {
 		return
 	}
 	if l.Action != "output" {
-		delete(r.packs, p.path)
+		delete(r.packs, l.Package)
+	}
+	if l.Action == "pass" || l.Action == "fail" {
+		r.tested = append(r.tested, l.Package)
 	}
 }
 
@@ -260,7 +265,7 @@ func (r *report) finish(ran error) bool {
 		fmt.Fprintln(r.out, "skip", s)
 	}
 	for _, path := range slices.Sorted(maps.Keys(r.packs)) { // the stream ended inside these
-		fmt.Fprintf(r.out, "FAIL %s: no result\n", path)
+		fmt.Fprintf(r.out, "FAIL %s: no result\n", r.packs[path].path)
 		r.unfinished++
 	}
 	r.failed += r.unfinished

@@ -20,7 +20,8 @@ import (
 	"dossier/run"
 )
 
-// Client asks the owner of a data directory. It is safe for concurrent use.
+// Client asks another process about the runs that it works on. It is safe for
+// concurrent use.
 type Client struct {
 	http  *http.Client
 	token string
@@ -28,13 +29,13 @@ type Client struct {
 	Version string
 }
 
-// greeting is how long an owner may take to answer at all.
+// greeting is how long a process may take to answer at all.
 const greeting = 3 * time.Second
 
-// Dial finds the owner of a data directory. It fails with ErrNoOwner when
-// there is none, and with ErrGone when there is one that doesn't answer.
-func Dial(ctx context.Context, dir string) (*Client, error) {
-	c, err := readControl(dir)
+// Dial finds a process by its name in a data directory. It fails with ErrNoPeer
+// when it can't be reached, and with ErrGone when it doesn't answer.
+func Dial(ctx context.Context, dir, name string) (*Client, error) {
+	c, err := readControl(dir, name)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func Dial(ctx context.Context, dir string) (*Client, error) {
 		case errors.Is(err, context.DeadlineExceeded):
 			return nil, fmt.Errorf("%w (process %d)", ErrGone, c.PID)
 		case errors.Is(err, ErrGone): // it ended while it was greeted
-			return nil, ErrNoOwner
+			return nil, ErrNoPeer
 		}
 		return nil, err
 	}
@@ -104,6 +105,11 @@ func (c *Client) Log(ctx context.Context, id string, after int64) ([]event.Event
 // Answer implements Runs.
 func (c *Client) Answer(ctx context.Context, id, ask, text string) error {
 	return c.call(ctx, http.MethodPost, path(id)+"/answer", answerBody{Ask: ask, Text: text}, nil)
+}
+
+// Wake implements Runs.
+func (c *Client) Wake(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodPost, path(id)+"/wake", nil, nil)
 }
 
 // Pause implements Runs.
@@ -297,7 +303,7 @@ func lost(ctx context.Context, err error) error {
 	}
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
-		return ErrNoOwner
+		return ErrNoPeer
 	}
 	return fmt.Errorf("%w: %w", ErrGone, err)
 }

@@ -11,12 +11,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
+
+	"dossier/internal/base/datadir"
 )
 
-// controlFile in a data directory says where its owner listens. Only the user
-// can read it.
-const controlFile = "control.json"
+// controlDir in a data directory has a file for each process that works there
+// and can be reached. Only the user can read them.
+const controlDir = "control"
 
 // maxSocketPath is what every system takes as the path of a Unix socket.
 const maxSocketPath = 100
@@ -30,31 +33,37 @@ type control struct {
 
 // Errors of a Client.
 var (
-	// ErrNoOwner says that nobody serves the data directory.
-	ErrNoOwner = errors.New("no process serves the data directory")
+	// ErrNoPeer says that a process can't be reached.
+	ErrNoPeer = errors.New("the process can't be reached")
 	// ErrGone says that the process on the other side went away, or doesn't
 	// answer; what became of the request is unknown.
-	ErrGone = errors.New("the process that works on the runs does not answer")
+	ErrGone = errors.New("the process that works on the run does not answer")
 )
 
-// Server serves the runs API of a data directory to the user's own processes.
+// Server serves the runs API of a process to the user's other processes.
 type Server struct {
 	http   *http.Server
-	dir    string
+	file   string
 	socket string
 	cancel context.CancelFunc
 	served chan struct{}
 }
 
-// Serve begins to serve runs for the data directory dir, which the caller
-// owns: whatever an earlier owner left there is replaced.
-func Serve(dir string, runs Engine, version string) (*Server, error) {
-	l, socket, err := listen(dir)
+// Serve begins to serve the runs of a process, under its name in a data
+// directory. What processes that are gone left there is removed.
+func Serve(dir, name string, runs Engine, version string) (*Server, error) {
+	all := filepath.Join(dir, controlDir)
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	tidy(dir)
+	l, socket, err := listen(all, name)
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	c := control{Network: l.Addr().Network(), Address: l.Addr().String(), Token: rand.Text(), PID: os.Getpid()}
-	if err := writeControl(dir, c); err != nil {
+	file := filepath.Join(all, name+".json")
+	if err := writeControl(file, c); err != nil {
 		_ = l.Close()
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
@@ -62,7 +71,7 @@ func Serve(dir string, runs Engine, version string) (*Server, error) {
 	a := &api{runs: runs, version: version, closing: ctx}
 	s := &Server{
 		http: &http.Server{Handler: a.handler(c.Token), ReadHeaderTimeout: 10 * time.Second},
-		dir:  dir, socket: socket, cancel: cancel, served: make(chan struct{}),
+		file: file, socket: socket, cancel: cancel, served: make(chan struct{}),
 	}
 	go func() {
 		defer close(s.served)
@@ -71,13 +80,32 @@ func Serve(dir string, runs Engine, version string) (*Server, error) {
 	return s, nil
 }
 
+// tidy removes what processes that are gone left behind. What can't be removed
+// does no harm.
+func tidy(dir string) {
+	living, err := datadir.Living(dir)
+	if err != nil {
+		return
+	}
+	left, err := os.ReadDir(filepath.Join(dir, controlDir))
+	if err != nil {
+		return
+	}
+	for _, f := range left {
+		name, known := strings.CutSuffix(strings.TrimSuffix(f.Name(), ".sock"), ".json")
+		if _, alive := living[name]; !alive && (known || strings.HasSuffix(f.Name(), ".sock")) {
+			_ = os.Remove(filepath.Join(dir, controlDir, f.Name()))
+		}
+	}
+}
+
 // closeGrace is how long requests under way may take when the server closes.
 const closeGrace = 2 * time.Second
 
 // Close stops serving: new requests are refused, streams are told, and other
 // requests get a moment to end.
 func (s *Server) Close() error {
-	_ = os.Remove(filepath.Join(s.dir, controlFile))
+	_ = os.Remove(s.file)
 	s.cancel()
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
@@ -88,7 +116,7 @@ func (s *Server) Close() error {
 	<-s.served
 	if s.socket != "" {
 		_ = os.Remove(s.socket) // closing the listener usually did
-		if filepath.Dir(s.socket) != s.dir {
+		if filepath.Dir(s.socket) != filepath.Dir(s.file) {
 			_ = os.Remove(filepath.Dir(s.socket))
 		}
 	}
@@ -97,7 +125,7 @@ func (s *Server) Close() error {
 
 // listen opens a Unix socket in dir, or loopback TCP where Unix sockets have
 // no permissions.
-func listen(dir string) (l net.Listener, socket string, err error) {
+func listen(dir, name string) (l net.Listener, socket string, err error) {
 	if runtime.GOOS == "windows" {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 		return l, "", err
@@ -106,7 +134,7 @@ func listen(dir string) (l net.Listener, socket string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	socket = filepath.Join(abs, "control.sock")
+	socket = filepath.Join(abs, name+".sock")
 	if len(socket) > maxSocketPath {
 		short, err := os.MkdirTemp("", "dossier-")
 		if err != nil {
@@ -114,7 +142,6 @@ func listen(dir string) (l net.Listener, socket string, err error) {
 		}
 		socket = filepath.Join(short, "control.sock")
 	}
-	_ = os.Remove(socket) // of an owner that was killed
 	l, err = net.Listen("unix", socket)
 	if err != nil {
 		return nil, "", err
@@ -127,18 +154,18 @@ func listen(dir string) (l net.Listener, socket string, err error) {
 }
 
 // writeControl replaces the control file at once, so that nobody reads half.
-func writeControl(dir string, c control) error {
+func writeControl(file string, c control) error {
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, controlFile+".*") // created with mode 0600
+	f, err := os.CreateTemp(filepath.Dir(file), ".*") // created with mode 0600
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(raw)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, controlFile))
+		err = os.Rename(f.Name(), file)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
@@ -146,16 +173,16 @@ func writeControl(dir string, c control) error {
 	return err
 }
 
-// readControl fails with ErrNoOwner when there is no control file that can be
+// readControl fails with ErrNoPeer when there is no control file that can be
 // read.
-func readControl(dir string) (control, error) {
+func readControl(dir, name string) (control, error) {
 	var c control
-	raw, err := os.ReadFile(filepath.Join(dir, controlFile))
+	raw, err := os.ReadFile(filepath.Join(dir, controlDir, name+".json"))
 	if err != nil {
-		return c, fmt.Errorf("%w: %w", ErrNoOwner, err)
+		return c, fmt.Errorf("%w: %w", ErrNoPeer, err)
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return c, fmt.Errorf("%w: its control file is broken", ErrNoOwner)
+		return c, fmt.Errorf("%w: its control file is broken", ErrNoPeer)
 	}
 	return c, nil
 }

@@ -18,17 +18,20 @@ import (
 	"dossier/run"
 )
 
-func TestDialWithoutOwner(t *testing.T) {
+func TestDialNobody(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := server.Dial(t.Context(), dir); !errors.Is(err, server.ErrNoOwner) {
+	if _, err := server.Dial(t.Context(), dir, "w"); !errors.Is(err, server.ErrNoPeer) {
 		t.Errorf("an empty directory: %v", err)
 	}
 	stale := `{"network":"unix","address":"` + filepath.ToSlash(filepath.Join(dir, "none.sock")) + `","token":"x"}`
 	for _, text := range []string{stale, "", "{", `{"network":"tcp","address":"127.0.0.1:1"}`} {
-		if err := os.WriteFile(filepath.Join(dir, "control.json"), []byte(text), 0o600); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, "control"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := server.Dial(t.Context(), dir); !errors.Is(err, server.ErrNoOwner) {
+		if err := os.WriteFile(filepath.Join(dir, "control", "w.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := server.Dial(t.Context(), dir, "w"); !errors.Is(err, server.ErrNoPeer) {
 			t.Errorf("control file %q: %v", text, err)
 		}
 	}
@@ -43,8 +46,9 @@ func TestServeLeavesNothingBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := remoteIn(t, dir)
+		file := controlFile(t, dir)
 		address := control(t, dir)["address"].(string)
-		for _, file := range []string{filepath.Join(dir, "control.json"), address} {
+		for _, file := range []string{file, address} {
 			info, err := os.Stat(file)
 			if runtime.GOOS == "windows" {
 				break
@@ -59,20 +63,30 @@ func TestServeLeavesNothingBehind(t *testing.T) {
 		if err := b.serving.Close(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, file := range []string{filepath.Join(dir, "control.json"), address} {
+		for _, file := range []string{file, address} {
 			if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("%s: %s is left: %v", name, file, err)
 			}
 		}
-		if _, err := b.List(t.Context(), dossier.Filter{}); !errors.Is(err, server.ErrNoOwner) {
+		if _, err := b.List(t.Context(), dossier.Filter{}); !errors.Is(err, server.ErrNoPeer) {
 			t.Errorf("%s: a client of a closed server: %v", name, err)
 		}
 	}
 }
 
+// controlFile is that of the only process in a directory.
+func controlFile(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "control", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	return files[0]
+}
+
 func control(t *testing.T, dir string) map[string]any {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(dir, "control.json"))
+	raw, err := os.ReadFile(controlFile(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,12 +97,12 @@ func remote(t *testing.T) *bench { return remoteIn(t, t.TempDir()) }
 func remoteIn(t *testing.T, dir string) *bench {
 	t.Helper()
 	b := open(t, dir)
-	s, err := server.Serve(dir, b.engine, "test")
+	s, err := server.Serve(dir, b.engine.Owner(), b.engine, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	c, err := server.Dial(t.Context(), dir)
+	c, err := server.Dial(t.Context(), dir, b.engine.Owner())
 	if err != nil {
 		t.Fatal(err)
 	}

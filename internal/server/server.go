@@ -1,6 +1,7 @@
 // Package server is the HTTP side of Dossier. Today it is the control socket:
-// the process that owns a data directory serves the runs API to the other
-// processes of the same user, which find it through a file in that directory.
+// each process that works in a data directory serves the runs API to the other
+// processes of the same user, which find it through a file in that directory:
+// they see the deltas of its runs, and have it look at signals at once.
 //
 // Leaving a stream is not cancelling: a run ends by itself or by POST
 // /api/runs/{id}/cancel.
@@ -26,7 +27,7 @@ import (
 )
 
 // Runs is what can be done with runs. An Engine does it itself, a Client asks
-// the process that owns the data directory.
+// the process that works on them.
 type Runs interface {
 	Start(ctx context.Context, req dossier.Request) (run.Record, error)
 	Get(ctx context.Context, id string) (run.Record, error)
@@ -35,6 +36,8 @@ type Runs interface {
 	Log(ctx context.Context, id string, after int64) ([]event.Event, error)
 	Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error]
 	Answer(ctx context.Context, id, ask, text string) error
+	// Wake has signals taken in that somebody else has recorded.
+	Wake(ctx context.Context, id string) error
 	Pause(ctx context.Context, id string) error
 	Resume(ctx context.Context, id string, o dossier.ResumeOptions) error
 	Finish(ctx context.Context, id string) error
@@ -135,7 +138,7 @@ func (a *api) handler(token string) http.Handler {
 	mux.Handle("GET /.well-known/agent-card.json", outside)
 	a.agents(handle)
 	for verb, do := range map[string]func(context.Context, string) error{
-		"pause": a.runs.Pause, "finish": a.runs.Finish, "cancel": a.runs.Cancel,
+		"wake": a.runs.Wake, "pause": a.runs.Pause, "finish": a.runs.Finish, "cancel": a.runs.Cancel,
 	} {
 		handle("POST /api/runs/{id}/"+verb, func(w http.ResponseWriter, r *http.Request) error {
 			return done(w, do(r.Context(), r.PathValue("id")))

@@ -82,8 +82,8 @@ type Runs interface {
 	Asks(ctx context.Context, id string) ([]run.Entry, error)
 	// Reopen makes a run runnable again as r says: what is void is forgotten or
 	// gets its run.VoidPlace, cancel, pause and finish signals and answers to
-	// r.Unasked are gone, its epoch goes up, r.Event is in its log, and it is
-	// queued. It fails with ErrBusy while a lease is alive, and with
+	// r.Unasked are gone, its epoch goes up, r.Event is in its log, r.Home is
+	// its home, and it is queued. It fails with ErrBusy while a lease is alive, and with
 	// run.ErrChanged when r was made for another state of the run.
 	Reopen(ctx context.Context, id string, r run.Reopening) error
 	// Owners returns the workers that hold runs, or whose home runs have, that

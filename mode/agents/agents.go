@@ -221,7 +221,7 @@ func (h *house) tools(ctx context.Context, s *run.Scope, who Member) ([]tool.Too
 	}
 	var mu sync.Mutex
 	var now []tool.Tool // asked for once
-	tools, err := tool.Dealt(given.Tools, have, func(ctx context.Context, c tool.Card) (tool.Tool, error) {
+	tools, err := tool.Dealt(ctx, given.Tools, have, func(ctx context.Context, c tool.Card) (tool.Tool, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if t := c.Among(now); t != nil {

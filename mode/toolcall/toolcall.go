@@ -90,14 +90,18 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 		return mode.Answer{}, err
 	}
 	state := &tool.State{Status: tool.Researching, Task: req.Question, Lang: string(req.Language("")), Created: s.Record().Created.UTC().Format(time.DateOnly)}
-	out, err := run.EffectStep(ctx, s, set.Tool.Effect, "call", func(ctx context.Context, s *run.Scope) (tool.Outcome, error) {
-		until, cancel := s.UntilFinish(ctx)
+	out, err := run.EffectStep(ctx, s, set.Tool.Effect, "call", func(ctx context.Context, step *run.Scope) (tool.Outcome, error) {
+		breakable := step
+		if set.Tool.Effect == run.Effectful {
+			breakable = s // what it has done by the end it has done, and need not do again
+		}
+		until, cancel := breakable.UntilFinish(ctx)
 		defer cancel()
-		dealt, err := tool.Dealt([]tool.Card{*set.Tool}, nil, m.again)
+		dealt, err := tool.Dealt(ctx, []tool.Card{*set.Tool}, nil, m.again)
 		if err != nil {
 			return tool.Outcome{}, err
 		}
-		return tool.Invoke(ctx, dealt[0], &tool.Call{ID: "call", Args: set.Args, State: state, Scope: s}, tool.Guard{Until: until})
+		return tool.Invoke(ctx, dealt[0], &tool.Call{ID: "call", Args: set.Args, State: state, Scope: step}, tool.Guard{Until: until})
 	})
 	if err != nil {
 		return mode.Answer{}, fmt.Errorf("tool %s: %w", name, err)

@@ -3,7 +3,8 @@
 // reader.Browser.
 //
 // Each page gets a browser of its own, with a new profile, and after it nothing
-// is left: no process, no file, no cookie. All that the browser opens goes
+// is left: no process, no file, no cookie; what a killed process left is removed
+// before the next browser starts. All that the browser opens goes
 // through a proxy of package egress, which opens what the guarded client would
 // open and nothing else.
 package chromium
@@ -79,9 +80,14 @@ func (b *Browser) Close() {
 	})
 }
 
-// find looks for a browser once, and says what is worth knowing.
+// find looks for a browser once, and says what is worth knowing. Then is also
+// the time to clear away what killed processes left: where no page is rendered,
+// nobody waits for that.
 func (b *Browser) find() string {
 	b.once.Do(func() {
+		if n := sweep(b.tmp); n > 0 {
+			b.conf.Log.Info("profiles that killed processes had left were removed", "profiles", n)
+		}
 		b.path = b.conf.Path
 		if b.path == "" {
 			b.path = Find()
@@ -143,12 +149,16 @@ func (b *Browser) render(ctx context.Context, path, url string) (*reader.Rendere
 		return nil, err
 	}
 	defer proxy.Close()
-	profile, err := os.MkdirTemp(b.tmp, "dossier-")
+	own, err := newProfile(b.tmp)
 	if err != nil {
 		return nil, err
 	}
-	defer b.remove(profile)
-	p, err := launch(path, profile, append(flags(profile, proxy, b.conf.Memory), b.more...), b.conf.Memory)
+	defer func() {
+		if err := own.end(); err != nil {
+			b.conf.Log.Warn("the browser's temporary profile is left behind", "directory", own.dir, "why", err)
+		}
+	}()
+	p, err := launch(path, own.dir, append(flags(own.dir, proxy, b.conf.Memory), b.more...), b.conf.Memory)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
@@ -178,17 +188,4 @@ func tempDir() string {
 		return dir
 	}
 	return "/tmp"
-}
-
-// remove deletes a profile. A process that is just ending may still write to
-// it, so it is tried more than once.
-func (b *Browser) remove(profile string) {
-	var err error
-	for range 50 {
-		if err = os.RemoveAll(profile); err == nil {
-			return
-		}
-		<-time.After(20 * time.Millisecond)
-	}
-	b.conf.Log.Warn("the browser's temporary profile is left behind", "directory", profile, "why", err)
 }

@@ -53,8 +53,8 @@ const (
 	defaultTimeout = 10 * time.Minute
 	cardTime       = 15 * time.Second
 	// cancelTime is how long telling an agent that nobody waits any more may
-	// take.
-	cancelTime = 5 * time.Second
+	// take, and cancelMoment how long that is waited for.
+	cancelTime, cancelMoment = 5 * time.Second, time.Second
 	// firstPoll and mostPoll are the pauses between looks at a task.
 	firstPoll, mostPoll = 250 * time.Millisecond, 5 * time.Second
 	mostDescription     = 2000 // characters

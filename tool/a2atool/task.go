@@ -250,11 +250,7 @@ func (r *remote) with(o *outcome, text string) (tool.Result, error) {
 func (r *remote) fault(ctx, working context.Context, o *outcome, err error) error {
 	left := working.Err() != nil
 	if left && o.Task != "" {
-		go func() {
-			telling, stop := context.WithTimeout(context.WithoutCancel(working), cancelTime)
-			defer stop()
-			_, _ = r.remote.CancelTask(telling, &a2a.CancelTaskRequest{ID: o.Task})
-		}()
+		r.tellToStop(working, o.Task)
 	}
 	name := r.spec.Name
 	wrong, ok := errors.AsType[*a2a.Error](err)
@@ -271,4 +267,22 @@ func (r *remote) fault(ctx, working context.Context, o *outcome, err error) erro
 		return fmt.Errorf("%s can't be used: %s. Do without it", name, r.words.Line(r.network(err), 300))
 	}
 	return fmt.Errorf("%s can't be reached (%s). Whether it works on the message is unknown; do without it, or ask again later", name, r.network(err))
+}
+
+// tellToStop tells an agent that nobody waits for a task any more. It is waited
+// for a moment, since the process may end right after.
+func (r *remote) tellToStop(ctx context.Context, task a2a.TaskID) {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		telling, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+		defer stop()
+		_, _ = r.remote.CancelTask(telling, &a2a.CancelTaskRequest{ID: task})
+	}()
+	moment := time.NewTimer(cancelMoment)
+	defer moment.Stop()
+	select {
+	case <-told:
+	case <-moment.C:
+	}
 }

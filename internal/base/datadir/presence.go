@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"dossier/internal/base/filelock"
 )
 
 // presentDir holds a file for each process that works in a directory, locked
@@ -46,7 +48,7 @@ func Join(dir, name string, info Info) (*Presence, error) {
 	p := &Presence{f, filepath.Join(all, name)}
 	_, err = f.Write(append(raw, '\n'))
 	if err == nil {
-		_, err = lock(f, exclusive)
+		_, err = filelock.Try(f)
 	}
 	if err == nil {
 		err = os.Rename(f.Name(), p.path)
@@ -85,7 +87,7 @@ func Living(dir string) (map[string]Info, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the data directory %s: %w", dir, err)
 		}
-		dead, err := lock(f, exclusive)
+		dead, err := filelock.Try(f)
 		switch {
 		case err != nil:
 			err = fmt.Errorf("the data directory %s: %w", dir, err)

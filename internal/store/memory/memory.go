@@ -311,6 +311,21 @@ func (s *Store) Renew(ctx context.Context, owner string, ttl time.Duration, held
 	return signalled, lost, nil
 }
 
+// Signalled implements run.Journal.
+func (s *Store) Signalled(ctx context.Context, owner string) (map[string]int64, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	last := make(map[string]int64)
+	for id, j := range s.runs {
+		if j.rec.Owner == owner && j.rec.Status == run.Running && j.lastN > 0 {
+			last[id] = j.lastN
+		}
+	}
+	return last, nil
+}
+
 // Signals implements run.Journal.
 func (s *Store) Signals(ctx context.Context, id string, after int64) ([]run.Signal, error) {
 	j, err := s.openRun(ctx, id)

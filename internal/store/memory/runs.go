@@ -268,7 +268,7 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 	}
 	j.add(now, nil, []run.PlacedEvent{r.Event})
 	j.rec.Status, j.rec.Failure, j.rec.Updated = run.Queued, nil, now
-	j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}
+	j.rec.Owner, j.rec.LeaseUntil, j.rec.Home = "", time.Time{}, r.Home
 	j.rec.Epoch++
 	s.changed()
 	return nil

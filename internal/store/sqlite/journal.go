@@ -301,3 +301,16 @@ func (s *Store) Renew(ctx context.Context, owner string, ttl time.Duration, held
 	slices.Sort(lost)
 	return signalled, lost, nil
 }
+
+// Signalled implements run.Journal.
+func (s *Store) Signalled(ctx context.Context, owner string) (map[string]int64, error) {
+	last := make(map[string]int64)
+	err := s.each(ctx, "SELECT id, last_signal FROM runs WHERE status = 'running' AND owner = ? AND last_signal > 0", []any{owner}, func(row scanner) error {
+		var id string
+		var n int64
+		err := row.Scan(&id, &n)
+		last[id] = n
+		return err
+	})
+	return last, err
+}

@@ -212,8 +212,8 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 		if err := told.insert(tx, h.n, h.lastOrd); err != nil {
 			return err
 		}
-		return tx.exec(`UPDATE runs SET status = ?, failure = NULL, owner = '', lease_until = 0, updated = ?, epoch = epoch + 1, last_seq = ?
-			WHERE n = ?`, string(run.Queued), moment(tx.now), r.Event.Seq, h.n)
+		return tx.exec(`UPDATE runs SET status = ?, failure = NULL, owner = '', lease_until = 0, home = ?, updated = ?, epoch = epoch + 1, last_seq = ?
+			WHERE n = ?`, string(run.Queued), r.Home, moment(tx.now), r.Event.Seq, h.n)
 	})
 }
 

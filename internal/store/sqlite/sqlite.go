@@ -44,8 +44,9 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// busyTimeout is how long a connection waits for another process.
-const busyTimeout = 10 * time.Second
+// busyTimeout is how long a connection waits for other processes. One that keeps
+// the others waiting for so long hangs.
+const busyTimeout = time.Minute
 
 // Open opens the database file at path and makes it if it is not there. A file
 // that is damaged, or is no database of ours, is left as it is.

@@ -5,31 +5,27 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"dossier/internal/base/filelock"
 )
 
 // turn lets the writers of several processes go one after the other, in about the
 // order in which they came. SQLite alone has whoever finds the file locked look
 // again now and then, the less often the longer it waits: among hundreds, some
-// never find it free.
+// wait for so long that they lose their leases.
 //
-// It is a lock of the operating system on a file beside the database, so it ends
-// with the process that has it. SQLite's own locks are what keeps the file sound;
-// a program that takes no turns is only impolite.
+// It is a lock on a file beside the database, so it ends with the process that has
+// it. SQLite's own locks are what keeps the database sound; a program that takes no
+// turns is only impolite.
 type turn struct {
 	path  string
 	limit time.Duration // how long it is waited for
 	file  *os.File      // nil until the first turn, and after one that did not come
 }
 
-// turnTimeout is how long a writer waits for its turn. A process that keeps the
-// others waiting for so long hangs.
-const turnTimeout = time.Minute
+func newTurn(path string) *turn { return &turn{path: path + "-turn", limit: busyTimeout} }
 
-var errNoTurn = errors.New("the processes before it don't come to an end")
-
-func newTurn(path string) *turn { return &turn{path: path + "-turn", limit: turnTimeout} }
-
-// take waits for the turn.
+// take waits for the turn. It fails with filelock.ErrTimeout.
 func (t *turn) take() error {
 	if t.file == nil {
 		f, err := os.OpenFile(t.path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -38,27 +34,18 @@ func (t *turn) take() error {
 		}
 		t.file = f
 	}
-	free, err := tryLock(t.file)
-	if err != nil || free {
-		return err
-	}
-	f, came := t.file, make(chan error, 1)
-	go func() { came <- awaitLock(f) }()
-	wait := time.NewTimer(t.limit)
-	defer wait.Stop()
-	select {
-	case err := <-came:
-		return err
-	case <-wait.C:
-		// Its place in the queue goes with the file, when the turn comes after all.
+	err := filelock.Wait(t.file, t.limit)
+	if errors.Is(err, filelock.ErrTimeout) {
+		// Its place in the queue is that of the file, which is unlocked when the
+		// turn comes after all: that must not end another turn.
 		t.file = nil
-		go func() { _, _ = <-came, f.Close() }()
-		return fmt.Errorf("waiting for %s: %w", t.path, errNoTurn)
+		return fmt.Errorf("waiting for %s: %w", t.path, err)
 	}
+	return err
 }
 
 // give ends the turn.
-func (t *turn) give() error { return unlock(t.file) }
+func (t *turn) give() error { return filelock.Unlock(t.file) }
 
 func (t *turn) close() error {
 	if t.file == nil {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"dossier/internal/base/filelock"
 )
 
 // Whoever comes second waits until the first is done, and whoever waits in vain
@@ -24,7 +26,7 @@ func TestTurns(t *testing.T) {
 	}
 	second.limit = time.Millisecond
 	for range 3 {
-		if err := second.take(); !errors.Is(err, errNoTurn) {
+		if err := second.take(); !errors.Is(err, filelock.ErrTimeout) {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +45,7 @@ func TestTurns(t *testing.T) {
 	if err := <-came; err != nil {
 		t.Fatal(err)
 	}
-	if free, err := tryLock(first.file); free || err != nil {
+	if free, err := filelock.Try(first.file); free || err != nil {
 		t.Fatalf("two have a turn: %v", err)
 	}
 	if err := second.give(); err != nil {

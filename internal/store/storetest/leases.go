@@ -174,6 +174,22 @@ var leaseTests = []test{
 		renew(map[string]int64{"r1": 2, "r2": 1, "r3": 0})
 		renew(nil)
 	}},
+	{"who holds runs is told which have signals", func(f *fixture) {
+		for _, id := range []string{"a", "b", "c"} {
+			f.start(id)
+		}
+		f.create("d", "")
+		f.acquire("d", "other")
+		for _, id := range []string{"a", "a", "c", "d"} {
+			f.ok(f.store.Signal(f.ctx, id, run.Signal{Kind: run.SignalSteer, Text: "x"}))
+		}
+		f.ok(f.commit(run.Batch{Run: "c", Epoch: 1, State: &run.State{Status: run.Paused}, Release: true}))
+		got, err := f.store.Signalled(f.ctx, "worker")
+		f.ok(err)
+		if !reflect.DeepEqual(got, map[string]int64{"a": 2}) {
+			f.Fatalf("%v", got)
+		}
+	}},
 	{"orphans are the runs that want a worker", func(f *fixture) {
 		orphans := func(want ...string) {
 			f.Helper()
@@ -229,13 +245,13 @@ var leaseTests = []test{
 		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, State: &run.State{Status: run.Failed, Failure: &run.Failure{Code: "c", Message: "m", Step: "bad"}}}))
 		r := f.reopening("r1")
 		r.Drop = []run.EntryRef{{Key: "bad", Kind: run.EntryFault}, {Key: "q2", Kind: run.EntryAsk}}
-		r.Void, r.Unasked, r.Request = []string{"place/2", "m"}, []string{"q2"}, json.RawMessage(`{"q":2}`)
+		r.Void, r.Unasked, r.Request, r.Home = []string{"place/2", "m"}, []string{"q2"}, json.RawMessage(`{"q":2}`), "here"
 		f.is(f.store.Reopen(f.ctx, "r1", r), store.ErrBusy)
 		f.ok(f.commit(run.Batch{Run: "r1", Epoch: epoch, Release: true}))
 		f.ok(f.store.Reopen(f.ctx, "r1", r))
 		f.is(f.store.Reopen(f.ctx, "r1", r), run.ErrChanged)
 		h := f.history("r1")
-		if r := h.Record; r.Status != run.Queued || r.Failure != nil || r.Owner != "" || r.LastSeq != 5 || r.Epoch != epoch+1 || string(r.Request) != `{"q":2}` {
+		if r := h.Record; r.Status != run.Queued || r.Failure != nil || r.Owner != "" || r.LastSeq != 5 || r.Epoch != epoch+1 || string(r.Request) != `{"q":2}` || r.Home != "here" {
 			f.Fatalf("record: %+v", r)
 		}
 		var keys []string

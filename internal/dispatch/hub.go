@@ -1,4 +1,4 @@
-package dossier
+package dispatch
 
 import (
 	"sync"
@@ -16,7 +16,11 @@ type hub struct {
 // follower gets the events of one run. When it is too slow, events are left
 // out and lagged is set: the durable ones can be read from the store.
 type follower struct {
-	ch chan event.Event
+	run string
+	ch  chan event.Event
+	// poked says that the store may have more.
+	poked chan struct{}
+
 	mu sync.Mutex
 	// lagged says that something was left out since the follower last asked.
 	lagged bool
@@ -52,17 +56,31 @@ func (f *follower) offer(ev event.Event) {
 }
 
 func (h *hub) follow(run string) *follower {
-	f := &follower{ch: make(chan event.Event, followerBuffer)}
+	f := &follower{run: run, ch: make(chan event.Event, followerBuffer), poked: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.runs[run] = append(h.runs[run], f)
 	return f
 }
 
-func (h *hub) leave(run string, f *follower) {
+// poke has every follower look at the store.
+func (h *hub) poke() {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, list := range h.runs {
+		for _, f := range list {
+			select {
+			case f.poked <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+func (h *hub) leave(f *follower) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list := h.runs[run]
+	list := h.runs[f.run]
 	for i := range list {
 		if list[i] == f {
 			list = append(list[:i:i], list[i+1:]...)
@@ -70,9 +88,9 @@ func (h *hub) leave(run string, f *follower) {
 		}
 	}
 	if len(list) == 0 {
-		delete(h.runs, run)
+		delete(h.runs, f.run)
 	} else {
-		h.runs[run] = list
+		h.runs[f.run] = list
 	}
 }
 

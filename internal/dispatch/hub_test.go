@@ -1,4 +1,4 @@
-package dossier
+package dispatch
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestSlowFollower(t *testing.T) {
 	if why := f.stopped(); why == nil || why.Code != "storage" {
 		t.Errorf("stopped: %+v", why)
 	}
-	h.leave("r", f)
+	h.leave(f)
 	if len(h.runs) != 0 {
 		t.Errorf("the hub still holds %v", h.runs)
 	}

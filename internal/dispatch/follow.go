@@ -1,0 +1,159 @@
+package dispatch
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"dossier/event"
+	"dossier/run"
+)
+
+// eventPage is how many events are read from the store at once: reading a page
+// takes well under a millisecond.
+const eventPage = 100
+
+// patience is how long a follower goes without a look at the store when
+// nobody tells it anything.
+const patience = 2 * time.Second
+
+// Begin is where a follower stands who was there before the run began: all of
+// it comes live.
+const Begin = -1
+
+// Follow implements Dispatcher.
+func (l *Local) Follow(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		w := l.Watch(id)
+		defer w.Leave()
+		w.Follow(ctx, after, yield)
+	}
+}
+
+// Watcher follows a run from the moment at which it was made.
+type Watcher struct {
+	l *Local
+	f *follower
+}
+
+// Watch begins to follow a run, maybe before it begins: then no delta is
+// missed. The caller calls Leave.
+func (l *Local) Watch(id string) *Watcher { return &Watcher{l, l.hub.follow(id)} }
+
+// Leave ends it.
+func (w *Watcher) Leave() { w.l.hub.leave(w.f) }
+
+// Follow yields what Dispatcher.Follow promises, or all of a new run as it
+// happens when after is Begin.
+func (w *Watcher) Follow(ctx context.Context, after int64, yield func(event.Event, error) bool) {
+	t := &tail{l: w.l, id: w.f.run, last: max(after, 0), yield: yield}
+	if after != Begin && !t.rest(ctx) {
+		return
+	}
+	quiet := time.NewTimer(patience)
+	defer quiet.Stop()
+	for !t.over {
+		quiet.Reset(patience)
+		select {
+		case <-ctx.Done():
+			yield(event.Event{}, context.Cause(ctx))
+			return
+		case <-w.l.ctx.Done():
+			yield(event.Event{}, run.ErrShutdown)
+			return
+		case <-w.f.poked:
+			if !t.look(ctx) {
+				return
+			}
+		case <-quiet.C:
+			if !t.look(ctx) {
+				return
+			}
+		case ev := <-w.f.ch:
+			if !t.take(ctx, w.f, ev) {
+				return
+			}
+		}
+	}
+}
+
+// tail is how far a follower is with the log of a run.
+type tail struct {
+	l     *Local
+	id    string
+	last  int64
+	over  bool
+	yield func(event.Event, error) bool
+}
+
+// catchUp yields what the store has beyond what was yielded.
+func (t *tail) catchUp(ctx context.Context) bool {
+	for {
+		page, err := t.l.Store.Events(ctx, t.id, t.last, eventPage)
+		if err != nil {
+			t.yield(event.Event{}, err)
+			return false
+		}
+		for _, p := range page {
+			t.last, t.over = p.Seq, ends(p.Event)
+			if !t.yield(p.Event, nil) {
+				return false
+			}
+		}
+		if len(page) < eventPage {
+			return true
+		}
+	}
+}
+
+// rest is catchUp that also sees whether the run is over, which the last event
+// alone does not tell: a run that had ended may have been taken up again.
+func (t *tail) rest(ctx context.Context) bool {
+	if !t.catchUp(ctx) {
+		return false
+	}
+	rec, err := t.l.Store.Run(ctx, t.id)
+	if err != nil {
+		t.yield(event.Event{}, err)
+		return false
+	}
+	t.over = rec.Status.Ended() && t.last >= rec.LastSeq
+	return true
+}
+
+// look is rest for a run that others work on. One that is worked on here tells
+// of itself, with deltas that belong before what the store has by then.
+func (t *tail) look(ctx context.Context) bool { return t.l.exec.Live(t.id) || t.rest(ctx) }
+
+// take yields a live event, after those of the store that come before it.
+func (t *tail) take(ctx context.Context, f *follower, ev event.Event) bool {
+	missed := f.missed()
+	if (missed || ev.Seq > t.last+1) && !t.catchUp(ctx) {
+		return false
+	}
+	if why := f.stopped(); why != nil {
+		t.yield(event.Event{}, &StoppedError{Run: t.id, Failure: run.Failure{Code: why.Code, Message: why.Message, Hint: why.Hint}})
+		return false
+	}
+	if missed || ev.Seq != 0 && ev.Seq <= t.last {
+		return true
+	}
+	if ev.Seq != 0 {
+		t.last, t.over = ev.Seq, ends(ev)
+	}
+	return t.yield(ev, nil)
+}
+
+// ends says whether an event is the last one of a run.
+func ends(ev event.Event) bool {
+	s, ok := ev.Data.(event.RunStatus)
+	return ok && run.Status(s.Status).Ended()
+}
+
+// StoppedError says that a run can't go on here, though it is not over.
+type StoppedError struct {
+	Run     string
+	Failure run.Failure
+}
+
+func (e *StoppedError) Error() string { return e.Failure.Message }

@@ -1,0 +1,92 @@
+package dossier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"dossier/internal/dispatch"
+	"dossier/internal/fleet"
+	"dossier/mode/agents"
+	"dossier/run"
+)
+
+// turns lets runs that belong to an instance wait for one of its slots.
+type turns struct {
+	engine    *Engine
+	instances sync.Map // of runs that have a place, by their ids
+}
+
+var _ dispatch.Turns = (*turns)(nil)
+
+// claim says which instance a run belongs to, if to any.
+func (e *Engine) claim(rec run.Record) (c fleet.Claim, belongs bool) {
+	if e.agency == nil || rec.Mode != agents.Name {
+		return c, false
+	}
+	var req struct {
+		Instance string `json:"instance"`
+	}
+	if json.Unmarshal(rec.Request, &req) != nil || req.Instance == "" {
+		return c, false
+	}
+	return fleet.Claim{Instance: req.Instance, Session: rec.Session, Run: rec.ID}, true
+}
+
+// Enter implements dispatch.Turns. What an instance that is stopped has left
+// behind is paused: it goes on with Resume when the instance was started again.
+// What one that is gone has left behind is still to be done.
+func (t *turns) Enter(ctx context.Context, rec run.Record, how dispatch.Entry) (next []string, err error) {
+	e := t.engine
+	c, belongs := e.claim(rec)
+	if !belongs {
+		return []string{rec.ID}, nil
+	}
+	t.instances.Store(rec.ID, c.Instance) // before others can find that it is its turn
+	switch how {
+	case dispatch.Fresh:
+		next, _, err = e.agency.fleet.Submit(ctx, c.Instance, c.Session, c.Run)
+	case dispatch.Resumed:
+		next, _, err = e.agency.fleet.Resume(ctx, c.Instance, c.Session, c.Run)
+	case dispatch.Restored:
+		var left []fleet.Claim
+		next, left, err = e.agency.fleet.Restore(ctx, []fleet.Claim{c})
+		if err == nil && len(left) > 0 {
+			err = e.agency.fleet.Resumes(ctx, c.Instance)
+		}
+		var stopped *fleet.StateError
+		if errors.As(err, &stopped) {
+			e.log.Warn("a run is paused: its instance takes none", "run", c.Run, "instance", c.Instance)
+			if err = e.store.Signal(ctx, c.Run, run.Signal{Kind: run.SignalPause}); err == nil {
+				next = []string{rec.ID}
+			}
+		}
+	}
+	if err != nil {
+		t.instances.Delete(rec.ID)
+	}
+	if how != dispatch.Fresh && errors.Is(err, fleet.ErrNoInstance) {
+		return []string{rec.ID}, nil
+	}
+	return next, fleetError(err)
+}
+
+// Leave implements dispatch.Turns.
+func (t *turns) Leave(ctx context.Context, id string) ([]string, error) {
+	instance, ok := t.instances.LoadAndDelete(id)
+	if !ok {
+		return nil, nil
+	}
+	return t.engine.agency.fleet.Leave(ctx, instance.(string), id), nil
+}
+
+// Withdraw implements dispatch.Turns.
+func (t *turns) Withdraw(_ context.Context, id string) (bool, error) {
+	instance, ok := t.instances.Load(id)
+	if !ok || !t.engine.agency.fleet.Withdraw(instance.(string), id) {
+		return false, nil
+	}
+	t.instances.Delete(id)
+	return true, nil
+}
