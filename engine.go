@@ -309,6 +309,7 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 	if err := e.recoverOutcomes(ctx); err != nil {
 		return 0, err
 	}
+	e.collect(ctx)
 	return e.work.Sweep(ctx)
 }
 

@@ -232,6 +232,9 @@ func (e *execution) hold(s *Scope, ev emission) error {
 	if err := e.brokenLocked(); err != nil && !errors.Is(err, ErrPaused) {
 		return err
 	}
+	if s.held == nil {
+		s.held = s.first[:0]
+	}
 	s.held = append(s.held, ev)
 	return nil
 }
