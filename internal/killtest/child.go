@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -38,6 +37,9 @@ type order struct {
 	Search *searching `json:"search,omitempty"`
 	// Failing has the child work on runs whose world fails.
 	Failing *failing `json:"failing,omitempty"`
+	// Queued has the child queue runs on instances of an agent in Dir, and
+	// nothing else.
+	Queued *queueing `json:"queued,omitempty"`
 }
 
 // orderVar is the environment variable that makes a process a child.
@@ -48,6 +50,7 @@ const (
 	sayWorking  = "working"
 	sayBoundary = "boundary"
 	sayFenced   = "fenced"
+	sayQueued   = "queued"
 )
 
 func childMain(raw string) error {
@@ -59,7 +62,10 @@ func childMain(raw string) error {
 	if o.Search != nil {
 		return searchMain(ctx, o.Dir, *o.Search)
 	}
-	s, err := sqlite.Open(filepath.Join(o.Dir, "dossier.db"), sqlite.Options{})
+	if o.Queued != nil {
+		return queueMain(ctx, o.Dir, *o.Queued)
+	}
+	s, err := openStore(o.Dir)
 	if err != nil {
 		return err
 	}

@@ -68,3 +68,13 @@ func TestAgentsRepeatNothingThatWasRecorded(t *testing.T) {
 	}
 	t.Log(strings.TrimSpace(out.String()))
 }
+
+func TestQueuedRunsSurviveAKill(t *testing.T) {
+	var out, errs bytes.Buffer
+	k := &test{self: os.Args[0], dir: t.TempDir(), queue: 300, out: &out, errs: &errs}
+	ok, err := k.run(t.Context())
+	if err != nil || !ok {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	t.Log(strings.TrimSpace(out.String()))
+}

@@ -11,7 +11,8 @@
 //
 // With -search the child is the product's own engine that searches a local web,
 // killed at each of its calls to the model, the search engine and the pages;
-// with -agents it is one of its agents at a piece of research.
+// with -agents it is one of its agents at a piece of research; with -queued it
+// has many runs queued on the instances of an agent.
 //
 // Its last line is the verdict, and it exits 0 only when all of it holds. With
 // -keep DIR the databases and the call logs stay for other programs to check.
@@ -53,6 +54,7 @@ func main() {
 	search := flag.Bool("search", false, "kill a search of the web at each of its calls to model, engine and pages instead")
 	agents := flag.Bool("agents", false, "kill agents, one with each decider, at each of their calls instead")
 	faults := flag.Bool("faults", false, "have model, search engine and effects fail too, resume runs and raise their budgets")
+	queued := flag.Int("queued", 0, "kill a process that has so many runs queued on the instances of an agent instead")
 	zombie := flag.Bool("zombie", false, "stop a worker past its lease instead, let another take over, and wake the first")
 	keep := flag.String("keep", "", "leave databases and call logs in this `directory`")
 	flag.Parse()
@@ -66,7 +68,7 @@ func main() {
 		defer os.RemoveAll(tmp)
 		dir = tmp
 	}
-	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, agents: *agents, failures: *faults, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
+	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, agents: *agents, failures: *faults, queue: *queued, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
 	ok, err := t.run(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "killtest:", err)
@@ -86,6 +88,7 @@ type test struct {
 	searches  bool
 	agents    bool
 	failures  bool
+	queue     int
 	dir       string
 	cycles    int
 	seed      uint64
@@ -104,6 +107,9 @@ func (t *test) run(ctx context.Context) (bool, error) {
 	}
 	if t.agents {
 		return t.search(ctx, agentsAtWork())
+	}
+	if t.queue > 0 {
+		return t.queued(ctx)
 	}
 	if t.failures {
 		return t.faults(ctx)
