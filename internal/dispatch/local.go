@@ -32,6 +32,9 @@ type Local struct {
 	exec *run.Executor
 	hub  *hub
 
+	// sweeps take turns: runs come to wait in the order in which one finds them.
+	sweeps sync.Mutex
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -318,6 +321,8 @@ func (l *Local) Sweep(ctx context.Context) (int, error) { return l.sweep(ctx, tr
 // sweep is Sweep of all that was left behind, or only of what is this
 // process's own.
 func (l *Local) sweep(ctx context.Context, all bool) (int, error) {
+	l.sweeps.Lock()
+	defer l.sweeps.Unlock()
 	if err := l.Evict(ctx); err != nil {
 		return 0, err
 	}
