@@ -72,8 +72,8 @@ type parts struct {
 	owner   string
 	ttl     time.Duration
 	workers int
-	// living and adopt are as in dispatch.Options.
-	living  func() (alive func(owner string) bool, err error)
+	// alive and adopt are as in dispatch.Options.
+	alive   func(owner string) (bool, error)
 	adopt   bool
 	limits  run.Limits
 	library *kb.Library
@@ -96,7 +96,7 @@ func newEngine(p parts) *Engine {
 	}
 	o := dispatch.Options{
 		Store: p.store, Owner: p.owner, TTL: p.ttl, Workers: p.workers, Program: e.program, Left: e.settle,
-		Living: p.living, Adopt: p.adopt, Log: p.log,
+		Alive: p.alive, Adopt: p.adopt, Log: p.log,
 	}
 	if p.agency != nil {
 		o.Turns = &turns{engine: e}
