@@ -121,10 +121,10 @@ func (e *execution) has(kind EntryKind, key string) bool {
 	return ok
 }
 
-// gate says whether a new effect may start here.
-func (e *execution) gate(key string) error {
+// gate says whether a new effect may start here, in a branch.
+func (e *execution) gate(key string, branch int) error {
 	if e.replay != nil {
-		return e.live("step " + key)
+		return e.live("step "+key, branch)
 	}
 	if err := e.lapsed(); err != nil {
 		return err
@@ -342,7 +342,7 @@ func (e *execution) steer(made Entry) ([]string, error) {
 		return seen.Texts, err
 	}
 	if e.replay != nil {
-		return nil, e.live("steering " + made.Key)
+		return nil, e.live("steering "+made.Key, made.Branch)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
