@@ -1,4 +1,4 @@
-package dossier
+package wire
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"dossier/egress"
+	"dossier/internal/base/usage"
 	"dossier/internal/config"
 	"dossier/llm"
 	"dossier/reader"
@@ -54,7 +55,7 @@ func reach(cfg *config.Config, dir string, files *reader.Reader, models *llm.Mod
 	}
 	rules := search.Rules{BlockedDomains: cfg.Search.BlockedDomains, BlockedKeywords: cfg.Search.BlockedKeywords}
 	if err := rules.Check(); err != nil {
-		return nil, errors.Join(&UsageError{Message: "search: " + err.Error(), Hint: "correct search.blocked_domains or search.blocked_keywords"}, o.close())
+		return nil, errors.Join(&usage.Error{Message: "search: " + err.Error(), Hint: "correct search.blocked_domains or search.blocked_keywords"}, o.close())
 	}
 	o.web = &sources.Web{Engines: engines, Missing: missing, Pages: o.pages, Allowed: client.Check, Rules: rules}
 	return o, nil
@@ -74,14 +75,14 @@ func guardOf(cfg *config.Config) (egress.GuardConfig, error) {
 	for _, text := range cfg.Search.AllowNetworks {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
-			return g, &UsageError{Message: fmt.Sprintf("search.allow_networks: %q is no network", text), Hint: "write it as 10.1.0.0/16"}
+			return g, &usage.Error{Message: fmt.Sprintf("search.allow_networks: %q is no network", text), Hint: "write it as 10.1.0.0/16"}
 		}
 		g.AllowPrefixes = append(g.AllowPrefixes, p)
 	}
 	for _, text := range cfg.Search.AllowPorts {
 		n, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || n == 0 {
-			return g, &UsageError{Message: fmt.Sprintf("search.allow_ports: %q is no port", text), Hint: "write it as 8080"}
+			return g, &usage.Error{Message: fmt.Sprintf("search.allow_ports: %q is no port", text), Hint: "write it as 8080"}
 		}
 		g.AllowPorts = append(g.AllowPorts, uint16(n))
 	}
@@ -115,7 +116,7 @@ func (o *outside) connectRerankers(cfg *config.Config, models *llm.Models) error
 	o.rerank = c.Rerank
 	if c.Rerank != rerankAuto {
 		if o.rerankers[c.Rerank] == nil && (c.Rerank == rerankEndpoint || c.Rerank == rerankEmbeddings) {
-			return &UsageError{Message: "search.rerank is " + c.Rerank + ", which is not set up", Hint: "set search.rerank_url or models.embeddings, or leave search.rerank at auto"}
+			return &usage.Error{Message: "search.rerank is " + c.Rerank + ", which is not set up", Hint: "set search.rerank_url or models.embeddings, or leave search.rerank at auto"}
 		}
 		return nil
 	}

@@ -1,4 +1,4 @@
-package dossier
+package wire
 
 import (
 	"context"
@@ -11,9 +11,6 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/store"
 	"dossier/llm"
-	"dossier/llm/anthropic"
-	"dossier/llm/gigachat"
-	"dossier/llm/openai"
 )
 
 // connector makes the models of all roles out of a configuration. Models that
@@ -35,6 +32,17 @@ func newConnector(cfg *config.Config, probes llm.Probes) *connector {
 		}},
 		clients: make(map[egress.PlainConfig]*http.Client),
 	}
+}
+
+// Models are those of a configuration, for whoever has no store.
+func Models(cfg *config.Config) (*llm.Models, error) {
+	return newConnector(cfg, &llm.MemoryProbes{}).models(cfg)
+}
+
+// Provider is the client of a model's API by itself, with nothing around it.
+func Provider(cfg *config.Config, m config.Model) (llm.Model, error) {
+	model, _, err := newConnector(cfg, nil).provider(cfg, m)
+	return model, err
 }
 
 // models returns the models that are configured. A role that is not is left
@@ -88,24 +96,7 @@ func (c *connector) provider(cfg *config.Config, m config.Model) (llm.Model, llm
 	if err != nil {
 		return nil, nil, err
 	}
-	first, idle := cfg.Governor.FirstByteTimeout, cfg.Governor.IdleTimeout
-	switch m.Provider {
-	case config.Anthropic:
-		a, err := anthropic.New(anthropic.Config{
-			BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
-		})
-		return a, nil, err
-	case config.GigaChat:
-		g, err := gigachat.New(gigachat.Config{
-			BaseURL: string(m.BaseURL), AuthURL: string(m.AuthURL), Key: m.APIKey.Reveal(), Scope: m.Scope, Model: m.Model,
-			HTTP: client, FirstByte: first, Idle: idle,
-		})
-		return g, g, err
-	}
-	o, err := openai.New(openai.Config{
-		BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
-	})
-	return o, o, err
+	return provider(m, client, cfg.Governor.FirstByteTimeout, cfg.Governor.IdleTimeout)
 }
 
 func (c *connector) http(m config.Model) (*http.Client, error) {
