@@ -28,7 +28,7 @@ func TryModel(ctx context.Context, o Options, role string) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	models, err := wire.Models(cfg)
+	models, err := wire.Models(cfg, o.extras())
 	if err != nil {
 		return Trial{}, err
 	}

@@ -16,8 +16,11 @@ import (
 	"dossier/internal/store"
 	"dossier/internal/store/sqlite"
 	"dossier/internal/wire"
+	"dossier/llm"
 	"dossier/mode"
 	"dossier/run"
+	"dossier/search"
+	"dossier/tool"
 )
 
 // Options say how to open an Engine. The zero value opens the user's own data
@@ -38,12 +41,31 @@ type Options struct {
 	// Resume takes up runs that processes which are gone left behind, now and
 	// whenever one goes: for a process that stays.
 	Resume bool
-	// Modes are added to the built-in ones, or replace those of their name.
+
+	// What follows adds to what the program has and what is configured, or
+	// replaces what is of the same name. A run that needs one of these goes on
+	// only in a program that brings it along.
+
+	// Modes are further ways to carry out a run.
 	Modes []mode.Mode
+	// Tools can be given to agents by their names, are found by those that look
+	// for tools, and can be called by themselves in the mode tool. They are
+	// made with tool.New.
+	Tools []tool.Tool
+	// Engines are asked before those of the configuration, with its time limit
+	// and its cache, also where search.engines names others or none.
+	Engines []search.Engine
+	// Models are called in these roles in place of those of the configuration;
+	// one for llm.ForDefault also in the roles that have none of their own. Each
+	// has a name, and is waited for, cut to its window and priced like the
+	// others; what its Setting leaves open is as models.ROLE says.
+	Models map[llm.RoleName]llm.Setting
 }
 
 // extras are what the program brings along.
-func (o *Options) extras() wire.Extras { return wire.Extras{Modes: o.Modes} }
+func (o *Options) extras() wire.Extras {
+	return wire.Extras{Modes: o.Modes, Tools: o.Tools, Engines: o.Engines, Models: o.Models}
+}
 
 // Open returns an Engine on the data directory. Any number of processes may
 // have one: each executes its own runs.

@@ -43,8 +43,9 @@ func EngineNames() []string {
 const noEngines = "none"
 
 // connectEngines returns the engines that are set up, in the order in which
-// they are preferred, and what each of the others needs.
-func (o *outside) connectEngines(cfg *config.Config, kept search.Cache) (ready []search.Engine, missing map[string]string, err error) {
+// they are preferred, and what each of the others needs. The program's own come
+// first, whatever is configured, and replace those of their name.
+func (o *outside) connectEngines(cfg *config.Config, kept search.Cache, own []search.Engine) (ready []search.Engine, missing map[string]string, err error) {
 	client, err := egress.Plain(egress.PlainConfig{})
 	if err != nil {
 		return nil, nil, err
@@ -59,13 +60,25 @@ func (o *outside) connectEngines(cfg *config.Config, kept search.Cache) (ready [
 		return nil, nil, err
 	}
 	all = append(all, servers...)
+	enter := func(e search.Engine, at config.SearchEngine) {
+		polite := search.Polite(e, search.Manners{Every: at.Every, Concurrent: at.AtOnce, Timeout: cfg.Search.Timeout})
+		ready = append(ready, search.Cached(polite, kept, cfg.Search.CacheTTL))
+	}
+	named := make(map[string]bool)
+	for _, e := range own {
+		enter(e, config.SearchEngine{})
+		named[e.Info().Name] = true
+	}
 	wanted := cfg.Search.Engines
 	if slices.Equal(wanted, []string{noEngines}) {
-		return nil, nil, nil
+		return ready, nil, nil
 	}
 	missing = make(map[string]string)
 	add := func(e engineEntry) {
-		if e.needs != "" {
+		switch {
+		case named[e.name]:
+			return
+		case e.needs != "":
 			missing[e.name] = e.needs
 			return
 		}
@@ -73,8 +86,7 @@ func (o *outside) connectEngines(cfg *config.Config, kept search.Cache) (ready [
 		if c, ok := made.(io.Closer); ok {
 			o.closers = append(o.closers, c.Close)
 		}
-		polite := search.Polite(made, search.Manners{Every: e.at.Every, Concurrent: e.at.AtOnce, Timeout: cfg.Search.Timeout})
-		ready = append(ready, search.Cached(polite, kept, cfg.Search.CacheTTL))
+		enter(made, e.at)
 	}
 	if len(wanted) == 0 {
 		for _, e := range all {
@@ -83,7 +95,7 @@ func (o *outside) connectEngines(cfg *config.Config, kept search.Cache) (ready [
 		return ready, missing, nil
 	}
 	for _, name := range wanted {
-		found := false
+		found := named[name] // and there already
 		for _, e := range all {
 			if e.name == name || strings.HasPrefix(e.name, name+"_") {
 				found = true

@@ -55,9 +55,10 @@ func modes(cfg *config.Config, l lang.Code, p *Product, found websearch.Parts, l
 	}
 }
 
-// tools are all tools of the program, which package toolkit lists.
+// tools are all tools of the program: those that package toolkit lists, and the
+// extras.
 func tools(p *Product, s Site) *toolkit.Toolkit {
-	return toolkit.New(toolkit.Parts{Web: p.Web, Library: p.Library, Active: s.Active, Reranker: p.rerankers[p.rerank], Blobs: s.Store})
+	return toolkit.New(toolkit.Parts{Web: p.Web, Library: p.Library, Active: s.Active, Reranker: p.rerankers[p.rerank], Blobs: s.Store, Added: s.Tools})
 }
 
 // knownEngines are all engines, those first that are preferred for everything

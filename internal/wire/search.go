@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"path/filepath"
 	"strconv"
@@ -30,7 +29,7 @@ type outside struct {
 
 // reach puts together the engines that are set up, the reader of pages and the
 // rerankers.
-func reach(cfg *config.Config, dir string, files *reader.Reader, models *llm.Models, log *slog.Logger) (*outside, error) {
+func reach(cfg *config.Config, s Site, files *reader.Reader, models *llm.Models) (*outside, error) {
 	guard, err := guardOf(cfg)
 	if err != nil {
 		return nil, err
@@ -38,15 +37,15 @@ func reach(cfg *config.Config, dir string, files *reader.Reader, models *llm.Mod
 	client := egress.Guarded(guard)
 	o := &outside{rerankers: make(map[string]search.Reranker)}
 	o.closers = append(o.closers, func() error { client.Close(); return nil })
-	fetcher := &reader.Fetcher{Client: client, Reader: reader.Cached(files, filepath.Join(dir, "cache", "text"), int64(cfg.Search.CacheMB)<<20)}
+	fetcher := &reader.Fetcher{Client: client, Reader: reader.Cached(files, filepath.Join(s.Dir, "cache", "text"), int64(cfg.Search.CacheMB)<<20)}
 	if cfg.Search.Browser {
-		browser := chromium.New(chromium.Config{Guard: client, Log: log})
+		browser := chromium.New(chromium.Config{Guard: client, Log: s.Log})
 		o.closers = append(o.closers, func() error { browser.Close(); return nil })
 		fetcher.Browser = browser
 	}
-	kept := search.Dir(filepath.Join(dir, "cache", "web"), int64(cfg.Search.CacheMB)<<20)
+	kept := search.Dir(filepath.Join(s.Dir, "cache", "web"), int64(cfg.Search.CacheMB)<<20)
 	o.pages = reader.Recalled(fetcher, kept, cfg.Search.CacheTTL)
-	engines, missing, err := o.connectEngines(cfg, kept)
+	engines, missing, err := o.connectEngines(cfg, kept, s.Engines)
 	if err == nil {
 		err = o.connectRerankers(cfg, models)
 	}

@@ -6,10 +6,13 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 
 	"dossier/event"
+	"dossier/internal/base/usage"
 	"dossier/internal/config"
 	"dossier/internal/store"
 	"dossier/kb"
@@ -19,7 +22,9 @@ import (
 	"dossier/mode/websearch"
 	"dossier/reader"
 	"dossier/run"
+	"dossier/search"
 	"dossier/sources"
+	"dossier/tool"
 )
 
 // Site is where a product is put together.
@@ -34,9 +39,31 @@ type Site struct {
 	Extras
 }
 
-// Extras are what a program brings along beside what is configured.
+// Extras are what a program brings along beside what is configured, as
+// dossier.Options say.
 type Extras struct {
-	Modes []mode.Mode
+	Modes   []mode.Mode
+	Tools   []tool.Tool
+	Engines []search.Engine
+	Models  map[llm.RoleName]llm.Setting
+}
+
+// check says what of the extras can't be used.
+func (x Extras) check() error {
+	for role, m := range x.Models {
+		switch {
+		case !slices.Contains(config.Roles(), config.Role(role)):
+			return &usage.Error{Message: fmt.Sprintf("there is no role %q for a model", role), Hint: fmt.Sprintf("the roles are %v", config.Roles())}
+		case m.Name == "" || m.Model == nil && m.Embedder == nil:
+			return &usage.Error{Message: fmt.Sprintf("the model of role %s has no name, or nothing to call", role), Hint: "set Name, and Model or Embedder"}
+		}
+	}
+	for _, t := range x.Tools {
+		if s := t.Spec(); s.Origin != tool.Builtin {
+			return &usage.Error{Message: fmt.Sprintf("tool %s is of %q", s.Name, s.Origin), Hint: "a program's own tools are made with tool.New, without an origin"}
+		}
+	}
+	return nil
 }
 
 // Product is what the engine works with.
@@ -53,7 +80,10 @@ type Product struct {
 // New puts the product together. Nobody is asked for anything yet: whatever is
 // reached over a network is reached when it is needed.
 func New(cfg *config.Config, s Site) (*Product, error) {
-	connector := newConnector(cfg, &storedProbes{settings: s.Store})
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	connector := newConnector(cfg, s.Models, &storedProbes{settings: s.Store})
 	models, err := connector.models(cfg)
 	if err != nil {
 		return nil, err
@@ -66,7 +96,7 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 	p.Library = kb.New(s.Store, p.Reader, embedder(models), kb.Options{
 		TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense, K: cfg.KB.K, ChunkSize: cfg.KB.ChunkSize, MaxFile: int64(cfg.KB.MaxFileMB) << 20,
 	})
-	if p.outside, err = reach(cfg, s.Dir, p.Reader, models, s.Log); err != nil {
+	if p.outside, err = reach(cfg, s, p.Reader, models); err != nil {
 		p.Reader.Close()
 		return nil, err
 	}

@@ -16,23 +16,28 @@ import (
 // put puts together what a configuration file says.
 func put(t *testing.T, file string, extras Extras) *Product {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := config.Load(config.Sources{Env: []string{"HOME=" + t.TempDir(), "DOSSIER_SEARCH_ENGINES=none"}, File: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(cfg, Site{
-		Dir: t.TempDir(), Store: memory.New(memory.Options{}), Log: slog.New(slog.DiscardHandler), Extras: extras,
-		Active: func(context.Context) (string, error) { return "", nil },
-	})
+	p, err := putErr(t, file, extras)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
 	return p
+}
+
+func putErr(t *testing.T, file string, extras Extras) (*Product, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Sources{Env: []string{"HOME=" + t.TempDir()}, File: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(cfg, Site{
+		Dir: t.TempDir(), Store: memory.New(memory.Options{}), Log: slog.New(slog.DiscardHandler), Extras: extras,
+		Active: func(context.Context) (string, error) { return "", nil },
+	})
 }
 
 // Agents share what they have in common: models that are the same are one, and
