@@ -372,5 +372,6 @@ func (e *Engine) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	e.work.Forget(context.WithoutCancel(ctx), id)
+	e.collect(ctx)
 	return nil
 }

@@ -89,8 +89,8 @@ type parts struct {
 	owner   string
 	ttl     time.Duration
 	workers int
-	// living and adopt are as in dispatch.Options.
-	living  func() (alive func(owner string) bool, err error)
+	// alive and adopt are as in dispatch.Options.
+	alive   func(owner string) (bool, error)
 	adopt   bool
 	limits  run.Limits
 	product *wire.Product // nil for an engine of modes alone
@@ -115,7 +115,7 @@ func newEngine(p parts) *Engine {
 	}
 	o := dispatch.Options{
 		Store: p.store, Owner: p.owner, TTL: p.ttl, Workers: p.workers, Program: e.program, Left: e.settle,
-		Living: p.living, Adopt: p.adopt, Log: p.log,
+		Alive: p.alive, Adopt: p.adopt, Log: p.log,
 	}
 	if e.agency != nil {
 		o.Turns = &turns{engine: e}
@@ -324,6 +324,7 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 	if err := e.recoverOutcomes(ctx); err != nil {
 		return 0, err
 	}
+	e.collect(ctx)
 	return e.work.Sweep(ctx)
 }
 

@@ -90,10 +90,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.living = func() (func(string) bool, error) {
-		living, err := datadir.Living(dir)
-		return func(owner string) bool { _, ok := living[owner]; return ok }, err
-	}
+	h.alive = func(owner string) (bool, error) { return datadir.Alive(dir, owner) }
 	e, err := openStore(cfg, h)
 	if err != nil {
 		return nil, errors.Join(err, present.Leave())
@@ -113,15 +110,15 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 // localTTL is that of leases in a data directory. A process that dies is found
 // out at once there, and one that is only slow, because hundreds write, is not
 // to lose its runs.
-const localTTL = 2 * time.Minute
+const localTTL = 5 * time.Minute
 
 // site is what an engine is told of where it is.
 type site struct {
 	dir   string
 	owner string
-	// ttl, living and adopt are as in dispatch.Options.
+	// ttl, alive and adopt are as in dispatch.Options.
 	ttl    time.Duration
-	living func() (alive func(owner string) bool, err error)
+	alive  func(owner string) (bool, error)
 	adopt  bool
 	log    *slog.Logger // nil for none
 	extras wire.Extras
@@ -162,7 +159,7 @@ func assemble(cfg *config.Config, h site, s store.Store) (*Engine, error) {
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		},
-		owner: cmp.Or(h.owner, newOwner()), ttl: h.ttl, living: h.living, adopt: h.adopt,
+		owner: cmp.Or(h.owner, newOwner()), ttl: h.ttl, alive: h.alive, adopt: h.adopt,
 	}), nil
 }
 

@@ -46,19 +46,6 @@ type Models struct {
 	MaxObjectRetries int
 }
 
-// Configured says whether there is a model at all.
-func (m *Models) Configured() bool {
-	if m == nil {
-		return false
-	}
-	for role, s := range m.Roles {
-		if s.Model != nil && role != ForEmbeddings {
-			return true
-		}
-	}
-	return false
-}
-
 // Setting resolves a role.
 func (m *Models) Setting(role RoleName) Setting {
 	if m == nil {

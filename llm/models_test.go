@@ -82,7 +82,7 @@ func TestModelsNotConfigured(t *testing.T) {
 	embedder := embedFunc(func(context.Context, string, []string) (*llm.Embeddings, error) { return &llm.Embeddings{}, nil })
 	onlyEmbeddings := &llm.Models{Roles: map[llm.RoleName]llm.Setting{llm.ForEmbeddings: {Embedder: embedder}}}
 	for _, m := range []*llm.Models{none, {}, onlyEmbeddings} {
-		if m.Configured() || m.For(llm.ForChat).Configured() {
+		if m.For(llm.ForChat).Configured() {
 			t.Errorf("%+v is configured", m)
 		}
 		if _, err := m.For(llm.ForChat).Stream(t.Context(), &llm.Request{}, nil); !errors.Is(err, llm.ErrNotConfigured) {

@@ -45,7 +45,12 @@ func (s *Scope) Ask(ctx context.Context, q Question) (Answer, error) {
 		return a.Answer, err
 	}
 	if e.replay != nil {
-		return Answer{}, e.live("question " + key)
+		if e.has(EntryAsk, key) {
+			if err := e.replay.emitted(s.asked(key, q)); err != nil {
+				return Answer{}, err
+			}
+		}
+		return Answer{}, e.live("question "+key, s.branch)
 	}
 	if !e.has(EntryAsk, key) {
 		raw, err := json.Marshal(q)

@@ -221,7 +221,7 @@ func (e *execution) recordCheck(made Entry, look func() check) error {
 		return nil
 	}
 	if e.replay != nil {
-		return e.live("budget check " + made.Key)
+		return e.live("budget check "+made.Key, made.Branch)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

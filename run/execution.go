@@ -121,10 +121,10 @@ func (e *execution) has(kind EntryKind, key string) bool {
 	return ok
 }
 
-// gate says whether a new effect may start here.
-func (e *execution) gate(key string) error {
+// gate says whether a new effect may start here, in a branch.
+func (e *execution) gate(key string, branch int) error {
 	if e.replay != nil {
-		return e.live("step " + key)
+		return e.live("step "+key, branch)
 	}
 	if err := e.lapsed(); err != nil {
 		return err
@@ -231,6 +231,9 @@ func (e *execution) hold(s *Scope, ev emission) error {
 	defer e.mu.Unlock()
 	if err := e.brokenLocked(); err != nil && !errors.Is(err, ErrPaused) {
 		return err
+	}
+	if s.held == nil {
+		s.held = s.first[:0]
 	}
 	s.held = append(s.held, ev)
 	return nil
@@ -339,7 +342,7 @@ func (e *execution) steer(made Entry) ([]string, error) {
 		return seen.Texts, err
 	}
 	if e.replay != nil {
-		return nil, e.live("steering " + made.Key)
+		return nil, e.live("steering "+made.Key, made.Branch)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

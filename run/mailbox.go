@@ -115,7 +115,7 @@ func (e *execution) send(path string, m Entry) error {
 		return nil
 	}
 	if e.replay != nil {
-		return e.live("message " + m.Key)
+		return e.live("message "+m.Key, m.Branch)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -187,7 +187,7 @@ func (e *execution) receive(ctx context.Context, path string, made Entry) (json.
 			return nil, err
 		}
 		if len(b.queue) > 0 && e.replay != nil {
-			return nil, e.live("receive " + key)
+			return nil, e.live("receive "+key, made.Branch)
 		}
 		if len(b.queue) > 0 {
 			m := b.queue[0]

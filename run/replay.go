@@ -29,7 +29,11 @@ func Replay(ctx context.Context, h *History, log []PlacedEvent, fn Func, limits 
 	}
 	err := protect(e.ctx, &Scope{exec: e}, fn)
 	e.drain(err)
-	if live := e.replay.live; live != nil && h.Record.Status != Cancelled {
+	live := e.replay.live
+	if h.Record.Status == Failed {
+		live = e.replay.own // other branches were interrupted when it failed
+	}
+	if live != nil && h.Record.Status != Cancelled {
 		return nil, fmt.Errorf("replay: %w", live) // also where the code passed over it
 	}
 	switch {
@@ -51,16 +55,21 @@ type replay struct {
 	log  map[string]event.Event
 	made map[string]event.Data
 	live error // the first effect that was not in the journal
+	own  error // the first one of the run's own branch
 }
 
-// live says that the replay came to something that is not in the journal.
-func (e *execution) live(what string) error {
+// live says that the replay came to something that is not in the journal, in a
+// branch, 0 for the run's own.
+func (e *execution) live(what string, branch int) error {
 	err := fmt.Errorf("%w: %s", ErrLive, what)
 	r := e.replay
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.live == nil {
 		r.live = err
+	}
+	if r.own == nil && branch == 0 {
+		r.own = err
 	}
 	return err
 }
@@ -102,9 +111,14 @@ func (r *replay) result(e *execution, log []PlacedEvent) ([]event.Event, error) 
 	return out, nil
 }
 
-// insideStep says whether a place belongs to a recorded step.
+// insideStep says whether a place belongs to a recorded step, or to what the
+// kernel asked about one that was begun.
 func (e *execution) insideStep(at string) bool {
-	_, ok := stepAround(scopeOf(at), func(key string) bool { _, ok := e.recorded(key); return ok })
+	scope := scopeOf(at)
+	if strings.HasPrefix(at[len(scope):], "@") && e.has(EntryIntent, scope) {
+		return true
+	}
+	_, ok := stepAround(scope, func(key string) bool { _, ok := e.recorded(key); return ok })
 	return ok
 }
 

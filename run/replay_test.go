@@ -207,3 +207,102 @@ func TestForkRunsOnlyWhatFollows(t *testing.T) {
 		}
 	})
 }
+
+// What other branches had not done yet when a run failed is no part of it.
+func TestReplayOfAFailureThatInterruptedOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(ctx context.Context, s *run.Scope) error {
+			run.Go(ctx, s, "slow", func(ctx context.Context, s *run.Scope) error {
+				if err := s.Emit(note("begun")); err != nil {
+					return err
+				}
+				_, err := run.Step(ctx, s, "work", func(ctx context.Context, _ *run.Scope) (int, error) {
+					<-ctx.Done()
+					return 0, ctx.Err()
+				})
+				return err
+			})
+			_, err := run.Step(ctx, s, "fails", func(context.Context, *run.Scope) (int, error) {
+				time.Sleep(time.Second)
+				return 0, errors.New("no")
+			})
+			return err
+		})
+		w.create("r")
+		if st := w.execute(w.worker("w"), "r"); st != run.Failed {
+			t.Fatal(st)
+		}
+		for range 20 { // in whatever order its branches come to their ends
+			w.replays("r")
+		}
+		w.fn = func(ctx context.Context, s *run.Scope) error {
+			_, _ = run.Step(ctx, s, "other", func(context.Context, *run.Scope) (int, error) { return 0, nil })
+			return errors.New("step fails: no")
+		}
+		h, err := w.store.History(t.Context(), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.Replay(t.Context(), h, nil, w.fn, w.limit); !errors.Is(err, run.ErrLive) {
+			t.Errorf("code that does something else: %v", err)
+		}
+	})
+}
+
+// A run that ended before its questions were answered is replayed with them:
+// its own, and the kernel's about an effect of which nobody knows.
+func TestReplayOfQuestionsWithoutAnswers(t *testing.T) {
+	for name, ask := range map[string]run.Func{
+		"the run's": func(ctx context.Context, s *run.Scope) error {
+			_, err := s.Ask(ctx, run.Question{Questions: []string{"go on?"}})
+			return err
+		},
+		"the kernel's": func(ctx context.Context, s *run.Scope) error {
+			_, err := run.EffectStep(ctx, s, run.Effectful, "effect", func(ctx context.Context, _ *run.Scope) (int, error) {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fail := true
+				w := newWorld(t, func(ctx context.Context, s *run.Scope) error {
+					asks := run.Go(ctx, s, "asks", ask)
+					_, err := run.Step(ctx, s, "work", func(context.Context, *run.Scope) (int, error) {
+						time.Sleep(time.Second)
+						if fail {
+							return 0, errors.New("no")
+						}
+						return 0, nil
+					})
+					if err != nil {
+						return err
+					}
+					return asks.Wait(ctx)
+				})
+				x := w.worker("w")
+				w.create("r")
+				for range 2 { // the second time the effect is uncertain
+					if st := w.execute(x, "r"); st != run.Failed {
+						t.Fatal(st)
+					}
+					w.replays("r")
+					w.reopen("r", run.ReopenOptions{})
+				}
+				fail = false
+				if st := w.execute(x, "r"); st != run.Waiting {
+					t.Fatal(st)
+				}
+				if err := w.store.Signal(t.Context(), "r", run.Signal{Kind: run.SignalCancel}); err != nil {
+					t.Fatal(err)
+				}
+				if st := w.execute(x, "r"); st != run.Cancelled {
+					t.Fatal(st)
+				}
+				w.replays("r")
+			})
+		})
+	}
+}

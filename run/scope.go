@@ -41,7 +41,8 @@ type Scope struct {
 	// is part of that step.
 	inStep bool
 	// What a step leaves beside its result, guarded by exec.mu.
-	held      []emission // events
+	held      []emission  // events
+	first     [1]emission // room for them: most steps have one
 	spent     Spent
 	short     string // as Entry.Short, where a look at the budget said so
 	breakable bool   // it can be broken off when the run is to finish

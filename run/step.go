@@ -124,7 +124,7 @@ func (s *Scope) begin(ctx context.Context, effect Effect, name string) (inner *S
 	if entry, ok := e.recorded(key); ok {
 		return nil, entry, nil
 	}
-	if err := e.gate(key); err != nil {
+	if err := e.gate(key, s.branch); err != nil {
 		s.refused = err
 		return nil, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -211,7 +212,7 @@ func errands() []errand {
 	}
 	fails := func(f llmtest.Fault) []llmtest.Rule { return []llmtest.Rule{{Fault: &f}} }
 	steps := []string{"research", "How many steps lead to the lamp?", "--in", "cape"}
-	with := func(args []string, more ...string) []string { return append(args[:len(args):len(args)], more...) }
+	with := func(args []string, more ...string) []string { return slices.Concat(args, more) }
 	half := written("187 steps lead up to the lamp [1]. The keeper speaks Latin with the gulls [1].")
 	agent := []string{"agents", "run", "tool_calling_agent", "what is it?"}
 	return []errand{

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -36,6 +35,11 @@ type order struct {
 	TTL  time.Duration `json:"ttl"`
 	// Search has the child search the web in Dir, and nothing else.
 	Search *searching `json:"search,omitempty"`
+	// Failing has the child work on runs whose world fails.
+	Failing *failing `json:"failing,omitempty"`
+	// Queued has the child queue runs on instances of an agent in Dir, and
+	// nothing else.
+	Queued *queueing `json:"queued,omitempty"`
 }
 
 // orderVar is the environment variable that makes a process a child.
@@ -46,6 +50,7 @@ const (
 	sayWorking  = "working"
 	sayBoundary = "boundary"
 	sayFenced   = "fenced"
+	sayQueued   = "queued"
 )
 
 func childMain(raw string) error {
@@ -57,7 +62,10 @@ func childMain(raw string) error {
 	if o.Search != nil {
 		return searchMain(ctx, o.Dir, *o.Search)
 	}
-	s, err := sqlite.Open(filepath.Join(o.Dir, "dossier.db"), sqlite.Options{})
+	if o.Queued != nil {
+		return queueMain(ctx, o.Dir, *o.Queued)
+	}
+	s, err := openStore(o.Dir)
 	if err != nil {
 		return err
 	}
@@ -69,6 +77,9 @@ func childMain(raw string) error {
 		if err != nil {
 			return err
 		}
+	}
+	if o.Failing != nil {
+		return failingMain(ctx, o, s)
 	}
 	model, err := openai.New(openai.Config{BaseURL: o.URL, Model: "scripted"})
 	if err != nil {
@@ -178,13 +189,30 @@ type boundary struct {
 	count int
 }
 
+// here says whether this is the commit to stop at.
+func (b *boundary) here() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count++
+	return b.count == b.at
+}
+
+// Reopen implements store.Runs.
+func (b *boundary) Reopen(ctx context.Context, id string, r run.Reopening) error {
+	here := b.here()
+	if here && !b.after {
+		hang()
+	}
+	err := b.Store.Reopen(ctx, id, r)
+	if here {
+		hang()
+	}
+	return err
+}
+
 // Commit implements run.Journal.
 func (b *boundary) Commit(batch *run.Batch, done func(error)) {
-	b.mu.Lock()
-	b.count++
-	here := b.count == b.at
-	b.mu.Unlock()
-	switch {
+	switch here := b.here(); {
 	case !here:
 		b.Store.Commit(batch, done)
 	case b.after:

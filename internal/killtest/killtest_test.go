@@ -31,6 +31,16 @@ func TestNothingIsLostToKills(t *testing.T) {
 	}
 }
 
+func TestFaultsAndKillsLoseNothing(t *testing.T) {
+	var out, errs bytes.Buffer
+	k := &test{self: os.Args[0], dir: t.TempDir(), failures: true, cycles: 24, seed: 1, out: &out, errs: &errs}
+	ok, err := k.run(t.Context())
+	if err != nil || !ok {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	t.Log(strings.TrimSpace(out.String()))
+}
+
 func TestZombieIsRefused(t *testing.T) {
 	var out, errs bytes.Buffer
 	k := &test{self: os.Args[0], dir: t.TempDir(), zombie: true, out: &out, errs: &errs}
@@ -52,6 +62,16 @@ func TestASearchRepeatsNothingThatWasRecorded(t *testing.T) {
 func TestAgentsRepeatNothingThatWasRecorded(t *testing.T) {
 	var out, errs bytes.Buffer
 	k := &test{self: os.Args[0], dir: t.TempDir(), agents: true, out: &out, errs: &errs}
+	ok, err := k.run(t.Context())
+	if err != nil || !ok {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	t.Log(strings.TrimSpace(out.String()))
+}
+
+func TestQueuedRunsSurviveAKill(t *testing.T) {
+	var out, errs bytes.Buffer
+	k := &test{self: os.Args[0], dir: t.TempDir(), queue: 300, out: &out, errs: &errs}
 	ok, err := k.run(t.Context())
 	if err != nil || !ok {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)

@@ -5,9 +5,14 @@
 // answers and the model server's own call log are held against what an
 // undisturbed child did.
 //
+// With -faults the model, the search engine and an effect that must not happen
+// twice fail too, in phases of random length: runs fail and are resumed, budgets
+// are spent and raised, and runs ask about effects of which nobody knows.
+//
 // With -search the child is the product's own engine that searches a local web,
 // killed at each of its calls to the model, the search engine and the pages;
-// with -agents it is one of its agents at a piece of research.
+// with -agents it is one of its agents at a piece of research; with -queued it
+// has many runs queued on the instances of an agent.
 //
 // Its last line is the verdict, and it exits 0 only when all of it holds. With
 // -keep DIR the databases and the call logs stay for other programs to check.
@@ -48,6 +53,8 @@ func main() {
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
 	search := flag.Bool("search", false, "kill a search of the web at each of its calls to model, engine and pages instead")
 	agents := flag.Bool("agents", false, "kill agents, one with each decider, at each of their calls instead")
+	faults := flag.Bool("faults", false, "have model, search engine and effects fail too, resume runs and raise their budgets")
+	queued := flag.Int("queued", 0, "kill a process that has so many runs queued on the instances of an agent instead")
 	zombie := flag.Bool("zombie", false, "stop a worker past its lease instead, let another take over, and wake the first")
 	keep := flag.String("keep", "", "leave databases and call logs in this `directory`")
 	flag.Parse()
@@ -61,7 +68,7 @@ func main() {
 		defer os.RemoveAll(tmp)
 		dir = tmp
 	}
-	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, agents: *agents, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
+	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, agents: *agents, failures: *faults, queue: *queued, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
 	ok, err := t.run(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "killtest:", err)
@@ -80,6 +87,8 @@ type test struct {
 	zombie    bool
 	searches  bool
 	agents    bool
+	failures  bool
+	queue     int
 	dir       string
 	cycles    int
 	seed      uint64
@@ -98,6 +107,12 @@ func (t *test) run(ctx context.Context) (bool, error) {
 	}
 	if t.agents {
 		return t.search(ctx, agentsAtWork())
+	}
+	if t.queue > 0 {
+		return t.queued(ctx)
+	}
+	if t.failures {
+		return t.faults(ctx)
 	}
 	fmt.Fprintf(t.out, "killing a worker %d times, seed %d\n", t.cycles, t.seed)
 	killed := filepath.Join(t.dir, "killed")
@@ -279,16 +294,21 @@ func (t *test) serve(dir string, latency time.Duration) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	model := llmtest.New(llmtest.Script{
+	model := scripted(latency)
+	model.LogTo(log)
+	h := httptest.NewServer(model)
+	return &server{url: h.URL + "/v1", http: h, log: log}, nil
+}
+
+// scripted is a model that says the same to the same question.
+func scripted(latency time.Duration) *llmtest.Server {
+	return llmtest.New(llmtest.Script{
 		Latency: latency,
 		Rules: []llmtest.Rule{{Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
 			sum := sha256.Sum256([]byte(q.Question()))
 			return llmtest.Say("said " + hex.EncodeToString(sum[:6]))
 		})}},
 	})
-	model.LogTo(log)
-	h := httptest.NewServer(model)
-	return &server{url: h.URL + "/v1", http: h, log: log}, nil
 }
 
 func (s *server) close() {

@@ -25,12 +25,9 @@ import (
 	"dossier/reader"
 )
 
-// otherProcess is what the test binary does where it is started to be killed.
-var otherProcess = func() {}
-
 func TestMain(m *testing.M) {
 	reader.WorkerMain()
-	otherProcess()
+	renderInChild()
 	os.Exit(m.Run())
 }
 

@@ -27,8 +27,6 @@ const (
 	childWeb     = "CHROMIUM_TEST_WEB"
 )
 
-func init() { otherProcess = renderInChild }
-
 func renderInChild() {
 	tmp := os.Getenv(childTmp)
 	if tmp == "" {

@@ -79,6 +79,9 @@ func (j *journal) eachBlob(do func(name string)) error {
 
 // release notes that a run which is going held bodies until now.
 func (s *Store) release(j *journal) error {
+	if len(s.blobs) == 0 {
+		return nil
+	}
 	return j.eachBlob(func(name string) {
 		if b, ok := s.blobs[name]; ok {
 			b.used = s.now()

@@ -10,6 +10,7 @@ import (
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"dossier/internal/base/filelock"
 	"dossier/internal/store"
 )
 
@@ -43,7 +44,7 @@ func explain(err error, path string) error {
 		return fmt.Errorf("%w (%s): make it and its directory writable for this user, or choose another data directory: %w", store.ErrReadOnly, path, err)
 	case primary == lib.SQLITE_CORRUPT, primary == lib.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %w", damaged(path), err)
-	case primary == lib.SQLITE_BUSY:
+	case primary == lib.SQLITE_BUSY, errors.Is(err, filelock.ErrTimeout):
 		return fmt.Errorf("another process has locked %s: wait for it or end it: %w", path, err)
 	case primary == lib.SQLITE_IOERR:
 		return fmt.Errorf("the disk under %s fails: check it (a file size limit or quota can also be the cause): %w", path, err)

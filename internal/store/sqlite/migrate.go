@@ -23,7 +23,7 @@ func migrate(c *conn) error {
 	if err != nil {
 		return err
 	}
-	known, err := numberOf(files[len(files)-1])
+	known, err := latestMigration()
 	if err != nil {
 		return err
 	}
@@ -37,6 +37,15 @@ func migrate(c *conn) error {
 		}
 	}
 	return nil
+}
+
+// latestMigration is the number of the last migration that this program knows.
+func latestMigration() (int64, error) {
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return 0, err
+	}
+	return numberOf(files[len(files)-1])
 }
 
 // numberOf is the number of a migration: that with which its name begins.

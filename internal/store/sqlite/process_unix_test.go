@@ -24,6 +24,13 @@ import (
 
 // TestMain lets the test binary be the other process too.
 func TestMain(m *testing.M) {
+	if path := os.Getenv("SQLITE_TEST_MEMBER"); path != "" {
+		if err := member(path); err != nil {
+			fmt.Println("error", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if path := os.Getenv("SQLITE_TEST_CHILD"); path != "" {
 		if err := child(path); err != nil {
 			fmt.Println("error", err)

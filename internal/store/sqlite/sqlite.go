@@ -44,9 +44,9 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// busyTimeout is how long a connection waits for other processes. Waiting is not
-// in turn: where hundreds write at once, some wait for long.
-const busyTimeout = time.Minute
+// busyTimeout is how long a connection waits for other processes. One that keeps
+// the others waiting for so long hangs.
+const busyTimeout = 2 * time.Minute
 
 // Open opens the database file at path and makes it if it is not there. A file
 // that is damaged, or is no database of ours, is left as it is.
@@ -71,22 +71,19 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if err := prepareFile(c); err != nil {
-		return fail(errors.Join(err, c.close()))
+	t := newTurn(abs)
+	if err := prepareFile(c, t); err != nil {
+		return fail(errors.Join(err, c.close(), t.close()))
 	}
 	s.reader, err = sql.Open("sqlite", s.dsn("_pragma=query_only(1)"))
 	if err != nil {
-		return fail(errors.Join(err, c.close()))
+		return fail(errors.Join(err, c.close(), t.close()))
 	}
 	// Opening a connection costs more than a read, so they are kept for a while.
 	s.reader.SetMaxOpenConns(8)
 	s.reader.SetMaxIdleConns(8)
 	s.reader.SetConnMaxIdleTime(time.Minute)
-	turn, err := os.OpenFile(abs+"-turn", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return fail(errors.Join(err, s.reader.Close(), c.close()))
-	}
-	s.writer = newWriter(c, abs, turn, o.Now)
+	s.writer = newWriter(c, t, abs, o.Now)
 	return s, nil
 }
 
@@ -101,21 +98,51 @@ func (s *Store) dsn(more string) string {
 	return u.String()
 }
 
-// prepareFile brings the file into the form that this program needs.
-func prepareFile(c *conn) error {
+// prepareFile brings the file into the form that this program needs. A file that
+// has it is only looked at; of many processes that come to one that has not, one
+// after the other does what is left.
+func prepareFile(c *conn, t *turn) error {
+	known, err := latestMigration()
+	if err != nil {
+		return err
+	}
 	// A read comes first: it fails on a damaged file before anything is changed.
-	if err := migrate(c); err != nil {
-		return err
-	}
-	if c.readOnly() {
-		return errReadOnly // SQLite would only notice at the first commit
-	}
+	var have int64
 	var mode string
-	if err := c.row("PRAGMA journal_mode = WAL", nil, &mode); err != nil {
+	if err := c.row("PRAGMA user_version", nil, &have); err != nil {
 		return err
 	}
-	if mode != "wal" {
-		return fmt.Errorf("the file system does not support SQLite's write-ahead log (journal mode is %q): put the data directory on a local disk", mode)
+	if err := c.row("PRAGMA journal_mode", nil, &mode); err != nil {
+		return err
+	}
+	if have >= known && (have > known || mode == "wal") {
+		if err := migrate(c); err != nil { // it says what is wrong with one that is newer
+			return err
+		}
+		return writable(c)
+	}
+	if err := writable(c); err != nil {
+		return err
+	}
+	return t.during(func() error {
+		if err := migrate(c); err != nil {
+			return err
+		}
+		if err := c.row("PRAGMA journal_mode = WAL", nil, &mode); err != nil {
+			return err
+		}
+		if mode != "wal" {
+			return fmt.Errorf("the file system does not support SQLite's write-ahead log (journal mode is %q): put the data directory on a local disk", mode)
+		}
+		return nil
+	})
+}
+
+// writable fails for a file that SQLite can only read: it would only notice at the
+// first commit.
+func writable(c *conn) error {
+	if c.readOnly() {
+		return errReadOnly
 	}
 	return nil
 }
@@ -189,8 +216,12 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	// The last connection to close carries the log over into the file.
-	if err := errors.Join(s.reader.Close(), s.writer.conn.close(), s.writer.turn.Close()); err != nil {
+	// The last connection to close carries the log over into the file. While
+	// there is always another, whoever leaves sees to it that it does not grow.
+	if s.writer.wrote {
+		s.writer.checkpoint("PASSIVE")
+	}
+	if err := errors.Join(s.reader.Close(), s.writer.conn.close(), s.writer.turn.close()); err != nil {
 		return fmt.Errorf("close database %s: %w", s.path, explain(err, s.path))
 	}
 	return nil

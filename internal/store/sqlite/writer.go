@@ -3,13 +3,12 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"os"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"dossier/internal/base/filelock"
 	"dossier/internal/store"
 )
 
@@ -32,13 +31,14 @@ type tx struct {
 // writer owns the connection that writes.
 type writer struct {
 	conn  *conn
+	turn  *turn
 	path  string
-	turn  *os.File // locked by the process whose turn it is to write
 	now   func() time.Time
 	known map[string]known
 	// backlog is how many pages the write-ahead log is thought to have beyond
 	// what was carried over into the file.
 	backlog int64
+	wrote   bool // anything at all
 
 	watch   watch
 	look    atomic.Bool // the file is to be looked at
@@ -52,9 +52,9 @@ type writer struct {
 	ended  chan struct{}
 }
 
-func newWriter(c *conn, path string, turn *os.File, now func() time.Time) *writer {
+func newWriter(c *conn, t *turn, path string, now func() time.Time) *writer {
 	w := &writer{
-		conn: c, path: path, turn: turn, now: now, known: map[string]known{},
+		conn: c, turn: t, path: path, now: now, known: map[string]known{},
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	go w.loop()
@@ -163,9 +163,13 @@ func (w *writer) commit(group []job, results []error) {
 	err := w.transact(group, results, false)
 	switch {
 	case err == nil:
+		w.wrote = true
 		return
-	case len(group) == 1:
-		results[0] = explain(err, w.path)
+	case len(group) == 1 || errors.Is(err, errNotBegun):
+		// Each for itself would wait as long and begin no sooner.
+		for i := range results {
+			results[i] = explain(err, w.path)
+		}
 		return
 	case violated(err) && w.transact(group, results, true) == nil:
 		return
@@ -175,12 +179,18 @@ func (w *writer) commit(group []job, results []error) {
 	}
 }
 
+// errNotBegun is what becomes of a transaction that others keep from beginning.
+var errNotBegun = errors.New("the transaction could not begin")
+
 // transact carries out jobs in one transaction. When it fails, nothing was
 // changed. With apart, a job that breaks a constraint fails alone.
 func (w *writer) transact(group []job, results []error, apart bool) (err error) {
-	defer w.end()
-	if err := w.begin(); err != nil {
-		return err
+	if err := w.turn.take(); err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	defer func() { err = errors.Join(err, w.turn.give()) }()
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	defer func() {
 		if err != nil {
@@ -227,9 +237,31 @@ func (w *writer) carryOver() {
 	}
 	log, moved := w.checkpoint("PASSIVE")
 	if log > truncatePages {
-		log, moved = w.checkpoint("TRUNCATE")
+		log, moved = w.truncate(log, moved)
 	}
 	w.backlog = min(log-moved, checkpointPages/2)
+}
+
+// truncateWait is how long readers may keep the log from being cut off, and with
+// it all writers waiting. If they read on, it is cut off another time.
+const truncateWait = 50 * time.Millisecond
+
+// truncate cuts the log off. That takes the file for itself, so it waits for its
+// turn and for no more than a moment for readers.
+func (w *writer) truncate(log, moved int64) (int64, int64) {
+	_ = w.turn.during(func() error { // if not now, another time
+		defer w.patience(busyTimeout)
+		w.patience(truncateWait)
+		log, moved = w.checkpoint("TRUNCATE")
+		return nil
+	})
+	return log, moved
+}
+
+// patience sets how long this connection waits for others.
+func (w *writer) patience(d time.Duration) {
+	var set int64
+	_ = w.conn.row(fmt.Sprintf("PRAGMA busy_timeout = %d", d.Milliseconds()), nil, &set) // it only sets a number
 }
 
 // checkpoint returns the length of the log in pages and how many of them are
@@ -256,16 +288,3 @@ func (t *tx) exec(text string, args ...any) error {
 func (t *tx) row(text string, args []any, dst ...any) error {
 	return t.w.conn.row(text, args, dst...)
 }
-
-// begin begins a transaction when it is this process's turn. SQLite's own way of
-// waiting is to try again and again: with many processes some would wait for
-// long, and lose their leases. So they queue up at a file.
-func (w *writer) begin() error {
-	if err := filelock.Wait(w.turn, busyTimeout); err != nil && !errors.Is(err, filelock.ErrTimeout) {
-		return err
-	}
-	return w.exec("BEGIN IMMEDIATE") // whoever has no turn finds the file locked
-}
-
-// end lets the next process have its turn.
-func (w *writer) end() { _ = filelock.Unlock(w.turn) }
