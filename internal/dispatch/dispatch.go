@@ -94,9 +94,9 @@ type Options struct {
 	Turns Turns
 	// Left is told of each run that a worker has left, and how it stands.
 	Left func(id string, status run.Status)
-	// Living says which workers are alive, where that is known at once and not
-	// only when their leases end; nil where it is not.
-	Living func() (alive func(owner string) bool, err error)
+	// Alive says whether a worker is, where that is known at once and not only
+	// when its leases end; nil where it is not.
+	Alive func(owner string) (bool, error)
 	// Adopt takes up runs that others left behind: for processes that stay.
 	Adopt bool
 	Log   *slog.Logger

@@ -358,20 +358,22 @@ func (l *Local) concerns(id string, all bool) bool {
 
 // Evict ends the leases of workers that are dead.
 func (l *Local) Evict(ctx context.Context) error {
-	if l.Living == nil {
+	if l.Alive == nil {
 		return nil
 	}
-	// In this order: whoever has a run was there before it.
 	owners, err := l.Store.Owners(ctx)
-	if err != nil || len(owners) == 0 || len(owners) == 1 && owners[0] == l.Owner {
-		return err
-	}
-	alive, err := l.Living()
 	if err != nil {
 		return err
 	}
 	for _, owner := range owners {
-		if owner == l.Owner || alive(owner) {
+		if owner == l.Owner {
+			continue
+		}
+		alive, err := l.Alive(owner) // whoever has a run was there before it
+		if err != nil {
+			return err
+		}
+		if alive {
 			continue
 		}
 		l.Log.Info("a worker is gone", "worker", owner)

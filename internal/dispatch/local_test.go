@@ -40,12 +40,10 @@ func (y *yard) kill(owner string) {
 	y.dead[owner] = true
 }
 
-func (y *yard) living() (func(owner string) bool, error) {
-	return func(owner string) bool {
-		y.mu.Lock()
-		defer y.mu.Unlock()
-		return !y.dead[owner]
-	}, nil
+func (y *yard) alive(owner string) (bool, error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return !y.dead[owner], nil
 }
 
 func newYard(t *testing.T) *yard {
@@ -55,7 +53,7 @@ func newYard(t *testing.T) *yard {
 func (y *yard) worker(name string, change func(o *dispatch.Options)) *dispatch.Local {
 	o := dispatch.Options{
 		Store: y.store.Handle(), Owner: name, TTL: ttl,
-		Living: y.living,
+		Alive: y.alive,
 		Program: func(r run.Record) (run.Func, run.Limits, error) {
 			return func(ctx context.Context, s *run.Scope) error {
 				y.mu.Lock()

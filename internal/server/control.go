@@ -83,17 +83,19 @@ func Serve(dir, name string, runs Engine, version string) (*Server, error) {
 // tidy removes what processes that are gone left behind. What can't be removed
 // does no harm.
 func tidy(dir string) {
-	living, err := datadir.Living(dir)
-	if err != nil {
-		return
-	}
 	left, err := os.ReadDir(filepath.Join(dir, controlDir))
 	if err != nil {
 		return
 	}
 	for _, f := range left {
-		name, known := strings.CutSuffix(strings.TrimSuffix(f.Name(), ".sock"), ".json")
-		if _, alive := living[name]; !alive && (known || strings.HasSuffix(f.Name(), ".sock")) {
+		name, ours := strings.CutSuffix(f.Name(), ".json")
+		if !ours {
+			name, ours = strings.CutSuffix(f.Name(), ".sock")
+		}
+		if !ours {
+			continue
+		}
+		if alive, err := datadir.Alive(dir, name); err == nil && !alive {
 			_ = os.Remove(filepath.Join(dir, controlDir, f.Name()))
 		}
 	}

@@ -35,6 +35,7 @@ func Join(dir, name string, info Info) (*Presence, error) {
 	if err := os.MkdirAll(all, 0o700); err != nil {
 		return fail(err)
 	}
+	tidy(dir)
 	raw, err := json.Marshal(info)
 	if err != nil {
 		return fail(err)
@@ -69,36 +70,39 @@ func (p *Presence) Leave() error {
 	return errors.Join(err, p.file.Close())
 }
 
-// Living returns the processes that work in a directory, by name, and forgets
-// those that ended without leaving.
-func Living(dir string) (map[string]Info, error) {
-	all := filepath.Join(dir, presentDir)
-	list, err := os.ReadDir(all)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the data directory %s: %w", dir, err)
+// Alive says whether a process works in a directory. What one that is gone has
+// left of its presence is removed.
+//
+// It looks at the file of that process and at nothing else: a list of the
+// directory, while others come and go, need not have all who are there.
+func Alive(dir, name string) (bool, error) {
+	path := filepath.Join(dir, presentDir, name)
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
 	}
-	living := make(map[string]Info, len(list))
+	if err != nil {
+		return false, fmt.Errorf("the data directory %s: %w", dir, err)
+	}
+	dead, err := filelock.Try(f)
+	if dead {
+		_ = os.Remove(path) // if not now, then by the next who looks
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return false, fmt.Errorf("the data directory %s: %w", dir, err)
+	}
+	return !dead, nil
+}
+
+// tidy removes what processes that are gone have left.
+func tidy(dir string) {
+	list, err := os.ReadDir(filepath.Join(dir, presentDir))
+	if err != nil {
+		return // it does no harm
+	}
 	for _, entry := range list {
-		path := filepath.Join(all, entry.Name())
-		f, err := os.Open(path)
-		if errors.Is(err, os.ErrNotExist) {
-			continue // it has left
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the data directory %s: %w", dir, err)
-		}
-		dead, err := filelock.Try(f)
-		switch {
-		case err != nil:
-			err = fmt.Errorf("the data directory %s: %w", dir, err)
-		case dead && !strings.HasPrefix(entry.Name(), "."): // one that begins so may be about to be locked
-			_ = os.Remove(path) // if not now, then by the next who looks
-		case !dead && !strings.HasPrefix(entry.Name(), "."):
-			living[entry.Name()] = readInfo(f)
-		}
-		if err := errors.Join(err, f.Close()); err != nil {
-			return nil, err
+		if !strings.HasPrefix(entry.Name(), ".") { // one that begins so may be about to be locked
+			_, _ = Alive(dir, entry.Name())
 		}
 	}
-	return living, nil
 }

@@ -3,7 +3,6 @@ package datadir
 import (
 	"bufio"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,18 +11,24 @@ import (
 	"testing"
 )
 
-func names(t *testing.T, dir string) []string {
+// present are those of the names whose processes are there.
+func present(t *testing.T, dir string, names ...string) (out []string) {
 	t.Helper()
-	living, err := Living(dir)
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range names {
+		alive, err := Alive(dir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if alive {
+			out = append(out, name)
+		}
 	}
-	return slices.Sorted(maps.Keys(living))
+	return out
 }
 
 func TestPresence(t *testing.T) {
 	dir := t.TempDir()
-	if got := names(t, dir); len(got) > 0 {
+	if got := present(t, dir, "a", "b"); len(got) > 0 {
 		t.Fatal(got)
 	}
 	a, err := Join(dir, "a", Info{PID: 1, Version: "v1"})
@@ -34,14 +39,13 @@ func TestPresence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	living, err := Living(dir)
-	if err != nil || living["a"] != (Info{PID: 1, Version: "v1"}) || len(living) != 2 {
-		t.Fatal(living, err)
+	if got := present(t, dir, "a", "b", "c"); !slices.Equal(got, []string{"a", "b"}) {
+		t.Fatal(got)
 	}
 	if err := a.Leave(); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(t, dir); !slices.Equal(got, []string{"b"}) {
+	if got := present(t, dir, "a", "b"); !slices.Equal(got, []string{"b"}) {
 		t.Error(got)
 	}
 	if err := b.Leave(); err != nil {
@@ -74,7 +78,8 @@ func TestPresenceEndsWithTheProcess(t *testing.T) {
 		}
 		children = append(children, cmd)
 	}
-	if got := names(t, dir); len(got) != 5 {
+	all := []string{"child0", "child1", "child2", "child3", "child4"}
+	if got := present(t, dir, all...); len(got) != 5 {
 		t.Fatal(got)
 	}
 	for _, c := range children[:4] {
@@ -84,15 +89,15 @@ func TestPresenceEndsWithTheProcess(t *testing.T) {
 		_ = c.Wait()
 	}
 	var looks sync.WaitGroup
-	for range 8 {
+	for i := range 8 {
 		looks.Go(func() {
-			if _, err := Living(dir); err != nil {
+			if p, err := Join(dir, fmt.Sprint("looks", i), Info{}); err != nil || p.Leave() != nil {
 				t.Error(err)
 			}
 		})
 	}
 	looks.Wait()
-	if got := names(t, dir); !slices.Equal(got, []string{"child4"}) {
+	if got := present(t, dir, all...); !slices.Equal(got, []string{"child4"}) {
 		t.Error(got)
 	}
 	left, err := os.ReadDir(filepath.Join(dir, presentDir))

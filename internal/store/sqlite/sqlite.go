@@ -46,7 +46,7 @@ var _ store.Store = (*Store)(nil)
 
 // busyTimeout is how long a connection waits for other processes. One that keeps
 // the others waiting for so long hangs.
-const busyTimeout = time.Minute
+const busyTimeout = 2 * time.Minute
 
 // Open opens the database file at path and makes it if it is not there. A file
 // that is damaged, or is no database of ours, is left as it is.
