@@ -58,10 +58,14 @@ func (d *desk) refuses(e entry) error {
 }
 
 // submit puts a run into its session's lane and starts what can start. A run
-// that is there already stays where it is.
+// that is there already stays where it is; one that comes back to its slot,
+// because whoever was on it has lost it, starts in it.
 func (d *desk) submit(session, run string, e entry) (start []string, pos int, err error) {
-	if d.runs[run] != nil {
-		return nil, d.position(run), nil
+	if w := d.runs[run]; w != nil {
+		if w.running && e != fresh {
+			start = []string{run}
+		}
+		return start, d.position(run), nil
 	}
 	if err := d.refuses(e); err != nil {
 		return nil, 0, err
