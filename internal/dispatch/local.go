@@ -32,6 +32,10 @@ type Local struct {
 	exec *run.Executor
 	hub  *hub
 
+	// sweeps has room for the one under way: they take turns, so that runs come
+	// to wait in the order in which one finds them.
+	sweeps chan struct{}
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -57,7 +61,7 @@ func NewLocal(o Options) *Local {
 	if o.Left == nil {
 		o.Left = func(string, run.Status) {}
 	}
-	l := &Local{Options: o, hub: newHub(), stages: make(map[string]stage), mine: make(map[string]bool)}
+	l := &Local{Options: o, hub: newHub(), stages: make(map[string]stage), mine: make(map[string]bool), sweeps: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.exec = run.NewExecutor(run.ExecutorConfig{
 		Journal: o.Store, Owner: o.Owner, TTL: o.TTL, Program: o.Program, Publish: l.hub.publish, Log: o.Log,
@@ -318,6 +322,12 @@ func (l *Local) Sweep(ctx context.Context) (int, error) { return l.sweep(ctx, tr
 // sweep is Sweep of all that was left behind, or only of what is this
 // process's own.
 func (l *Local) sweep(ctx context.Context, all bool) (int, error) {
+	select {
+	case l.sweeps <- struct{}{}:
+		defer func() { <-l.sweeps }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 	if err := l.Evict(ctx); err != nil {
 		return 0, err
 	}
