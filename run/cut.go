@@ -208,7 +208,9 @@ type point struct {
 
 // note takes in what an entry tells of the run's branches and messages.
 func (c *cutter) note(entry *Entry) {
-	if born, known := c.born[entry.branch()]; entry.Branch > 0 && (!known || entry.Born < born) {
+	// An intent, which is never forgotten, may be of an earlier branch of that
+	// name.
+	if born, known := c.born[entry.branch()]; entry.Branch > 0 && entry.Kind != EntryIntent && (!known || entry.Born < born) {
 		c.born[entry.branch()] = entry.Born
 	}
 	var from string

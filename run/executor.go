@@ -113,7 +113,7 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 	stopWatch := context.AfterFunc(ctx, func() { e.halt(ErrShutdown, true) })
 	defer stopWatch()
 	if err = e.stopped(); err == nil {
-		err = protect(e.ctx, &Scope{exec: e}, fn)
+		err = protect(e.ctx, &Scope{exec: e, branch: &e.own}, fn)
 	}
 	return x.rest(ctx, e, err)
 }
