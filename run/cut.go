@@ -177,7 +177,7 @@ func (h *History) cut(anew []*Entry) Cut {
 	for _, entry := range anew {
 		c.doubt(entry)
 	}
-	for done := 0; done < len(c.points); done++ {
+	for done := 0; done < len(c.points); done++ { //nolint:intrange // there come more
 		p := c.points[done]
 		for i := range h.Entries {
 			switch entry := &h.Entries[i]; {

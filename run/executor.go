@@ -272,7 +272,7 @@ func failureOf(err error) *Failure {
 
 // failedSteps are the steps whose failures an error is made of, each once.
 func failedSteps(err error) (keys []string) {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // it goes through what is wrapped itself
 	case *StepError:
 		return []string{e.Key} // what failed inside it is part of it
 	case interface{ Unwrap() error }:
