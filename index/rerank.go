@@ -22,7 +22,7 @@ const (
 // character one, and a pair of characters none, since its characters have
 // theirs. Else a window over a script without spaces would reach half as far.
 func (k kind) places() int {
-	if k == gram {
+	if k == gram || k == whole {
 		return 0
 	}
 	return 1

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -16,6 +17,7 @@ const (
 	number
 	character // one character of a script without spaces
 	gram      // two neighbouring ones
+	whole     // an identifier, whose parts follow as words
 	plain     // any other word
 )
 
@@ -24,7 +26,9 @@ const maxSurface = 64
 
 // scanner cuts text into tokens. A token is a run of letters and digits with
 // its case, width and stress marks folded away; of a script without spaces,
-// each character and each pair of neighbouring ones.
+// each character and each pair of neighbouring ones. What is written like an
+// identifier (shared_buffers, git-blame, --force, $@) is a token as a whole,
+// too, before its parts.
 type scanner struct {
 	text    string
 	pos     int
@@ -33,10 +37,11 @@ type scanner struct {
 	end     int
 	kind    kind
 	paired  bool // the character at pos was given, its pair was not
+	parts   int  // up to where an identifier that was given reaches
 }
 
 func (s *scanner) reset(text string) {
-	s.text, s.pos, s.paired = text, 0, false
+	s.text, s.pos, s.paired, s.parts = text, 0, false, 0
 }
 
 // asciiClass of a byte: 0 separates, else what it folds to.
@@ -57,6 +62,9 @@ func (s *scanner) next() bool {
 	for s.pos < len(text) {
 		c := text[s.pos]
 		if c < utf8.RuneSelf {
+			if s.pos >= s.parts && (asciiFold[c] != 0 || c == '-' || c == '$') && s.identifier() {
+				return true
+			}
 			if asciiFold[c] != 0 {
 				s.word()
 				return true
@@ -99,6 +107,76 @@ func (s *scanner) character(r rune, size int) bool {
 	s.end += nextSize
 	s.kind = gram
 	return true
+}
+
+// joins are the signs that make one identifier of several words.
+const joins = "_-."
+
+// identifier gives what is written like one at pos; its parts are to follow.
+func (s *scanner) identifier() bool {
+	text, i := s.text, s.pos
+	if i > 0 && asciiFold[text[i-1]] != 0 {
+		return false // in the middle of a word
+	}
+	signs := 0
+	switch {
+	case text[i] == '$':
+		i++
+		if i < len(text) && asciiFold[text[i]] == 0 && strings.IndexByte("@*#?!$-", text[i]) >= 0 {
+			s.whole(i + 1)
+			return true
+		}
+		return false
+	case text[i] == '-':
+		if i > 0 && strings.IndexByte(" \t\n([{|,'\"`=", text[i-1]) < 0 {
+			return false
+		}
+		for i < len(text) && text[i] == '-' && i-s.pos < 2 {
+			i++
+		}
+		if i == len(text) || asciiFold[text[i]] <= '9' {
+			return false
+		}
+		signs++
+	}
+	letters := false
+	for i < len(text) {
+		c := text[i]
+		if asciiFold[c] != 0 {
+			letters = letters || asciiFold[c] > '9'
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf || strings.IndexByte(joins, c) < 0 || i+1 == len(text) || asciiFold[text[i+1]] == 0 {
+			break
+		}
+		signs++
+		i++
+	}
+	if signs == 0 || !letters || i-s.pos > maxSurface || i < len(text) && text[i] >= utf8.RuneSelf && wordy(text[i:]) {
+		return false
+	}
+	s.whole(i)
+	return true
+}
+
+// wordy reports whether a text begins with a letter of a script with spaces.
+func wordy(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	letter, _ := foldRune(r)
+	return letter != 0 && !spaceless(r)
+}
+
+// whole gives the text up to end as one token.
+func (s *scanner) whole(end int) {
+	s.start, s.end, s.parts, s.kind = s.pos, end, end, whole
+	s.surface = s.surface[:0]
+	for _, c := range []byte(s.text[s.pos:end]) {
+		if f := asciiFold[c]; f != 0 {
+			c = f
+		}
+		s.surface = append(s.surface, c)
+	}
 }
 
 // word reads a run of letters and digits that begins at pos.

@@ -10,17 +10,14 @@ import (
 	"dossier/reader"
 )
 
-// How texts are cut was chosen by how well the chunks are found (the set
-// retrieval_rurag_ru of bench/eval). Chunks of nearly one length are found
-// better than paragraphs as they come, and below 900 letters it gets worse.
+// How long a chunk is, in letters. It is what is found and what is quoted: long
+// enough to be understood, short enough to be read.
 const (
-	// DefaultChunkSize is the most that a chunk holds, in letters, unless
-	// Options say otherwise.
-	DefaultChunkSize = 1100
-	// A block of up to this part of a chunk is not cut.
-	wholeBlock = 8
-	// A chunk that is this full, in percent, ends where a block does.
-	nearlyFull = 75
+	// DefaultChunkSize is the most that a chunk holds unless Options say
+	// otherwise: about 110 words.
+	DefaultChunkSize = 700
+	// A chunk that has this part of that takes in no other paragraph.
+	enough = 0.4
 )
 
 // wide is how many letters a character of a script without spaces is worth: a
@@ -30,15 +27,20 @@ const wide = 3
 // piece is a part of a text that is not taken apart further.
 type piece struct {
 	start, end int
-	weight     int  // in letters
-	begins     bool // a block
+	weight     int // in letters
+	kind       reader.Kind
+	// tied says that it is understood only with what stands before it: an item
+	// with the line above its list, code with the sentence that introduces it, a
+	// definition with its term, what follows a heading.
+	tied bool
 }
 
 // Cut takes a page apart into chunks of at most size letters, in order and
 // without overlap. A chunk stays under one heading and on one page, and begins
-// with the headings that lead to it; what belongs together is joined as far as
-// it fits and cut between blocks or, failing that, between sentences. Whatever
-// carries a word is in a chunk.
+// with the headings that lead to it. What belongs together stays together as
+// far as it fits: a term and its definition, a list and the line above it, code
+// and the sentence before it. Rows of a table are chunks by themselves. What is
+// too long is cut between sentences. Whatever carries a word is in a chunk.
 func Cut(page *reader.Page, size int) []Chunk {
 	if size <= 0 {
 		size = DefaultChunkSize
@@ -61,14 +63,14 @@ func Cut(page *reader.Page, size int) []Chunk {
 			}
 			c.leading, c.page = true, b.Page
 			c.path = append(slices.Clone(b.Path), c.text[b.Start:b.End])
-			c.add(b.Start, b.End)
+			c.add(b.Start, b.End, b.Kind)
 			continue
 		}
 		if b.Page != c.page || !c.leading && !slices.Equal(b.Path, c.path) {
 			c.flush()
 		}
 		c.leading, c.page, c.path = false, b.Page, b.Path
-		c.add(b.Start, b.End)
+		c.add(b.Start, b.End, b.Kind)
 	}
 	c.gap(at, len(c.text))
 	c.flush()
@@ -96,26 +98,43 @@ func (c *cutter) gap(from, to int) {
 			end = from + i
 		}
 		if hasWord(c.text[from:end]) {
-			c.add(from, end)
+			c.add(from, end, reader.Paragraph)
 		}
 		from = min(to, end+2)
 	}
 }
 
-// add appends a span to the section, in pieces that fit into a chunk.
-func (c *cutter) add(start, end int) {
+// add appends a block to the section, in pieces that fit into a chunk.
+func (c *cutter) add(start, end int, kind reader.Kind) {
 	start, end = trim(c.text, start, end)
 	first := len(c.section)
-	if w := weigh(c.text[start:end]); w <= c.size/wholeBlock {
+	if w := weigh(c.text[start:end]); w <= c.size {
 		c.section = append(c.section, piece{start: start, end: end, weight: w})
 	} else {
 		for _, s := range lang.Sentences(c.text[start:end]) {
 			c.split(start+s.Start, start+s.End)
 		}
 	}
-	if first < len(c.section) {
-		c.section[first].begins = true
+	for i := first; i < len(c.section); i++ {
+		p := &c.section[i]
+		p.kind = kind
+		p.tied = i > first || first > 0 && c.ties(c.section[first-1], kind)
 	}
+}
+
+// ties says whether a block of this kind belongs to the piece before it.
+func (c *cutter) ties(before piece, kind reader.Kind) bool {
+	if before.kind == reader.Heading {
+		return true
+	}
+	switch kind {
+	case reader.Item:
+		return before.kind == reader.Item || before.kind == reader.Paragraph
+	case reader.Code:
+		return before.kind != reader.Row
+	}
+	last, _ := utf8.DecodeLastRuneInString(c.text[before.start:before.end])
+	return last == ':' || last == '：'
 }
 
 // split adds a sentence, cut where there is white space if it is too long, and
@@ -147,27 +166,46 @@ func (c *cutter) split(start, end int) {
 	}
 }
 
-// flush makes chunks of the section. They are of about the same length, so
-// that none is a mere tail.
+// flush makes chunks of the section.
 func (c *cutter) flush() {
-	total := 0
-	for _, p := range c.section {
-		total += p.weight
-	}
-	if total > 0 {
-		target := total / ((total + c.size - 1) / c.size)
-		weight, from := 0, 0
-		for i, p := range c.section {
-			if i > from && (weight+p.weight > c.size || weight+p.weight/2 > target || p.begins && weight > target*nearlyFull/100) {
-				c.emit(c.section[from:i])
-				weight, from = 0, i
+	for from := 0; from < len(c.section); {
+		// A group is a piece and what is tied to it.
+		to, weight := from+1, c.section[from].weight
+		for to < len(c.section) {
+			next, w := c.group(to)
+			fits := weight+w <= c.size
+			switch {
+			case c.section[to].tied && fits:
+			case c.section[to].tied && weight+c.section[to].weight <= c.size:
+				next, w = to+1, c.section[to].weight
+			case !c.section[to].tied && fits && float64(weight) < enough*float64(c.size) && c.joins(from, to):
+			default:
+				w = -1
 			}
-			weight += p.weight
+			if w < 0 {
+				break
+			}
+			to, weight = next, weight+w
 		}
-		c.emit(c.section[from:])
+		c.emit(c.section[from:to])
+		from = to
 	}
 	c.section = c.section[:0]
 	c.leading, c.path, c.page = false, nil, 0
+}
+
+// group returns the end of the group that begins at a piece, and its weight.
+func (c *cutter) group(at int) (end, weight int) {
+	weight = c.section[at].weight
+	for end = at + 1; end < len(c.section) && c.section[end].tied; end++ {
+		weight += c.section[end].weight
+	}
+	return end, weight
+}
+
+// joins says whether two groups may share a chunk.
+func (c *cutter) joins(from, to int) bool {
+	return c.section[from].kind != reader.Row && c.section[to].kind != reader.Row
 }
 
 func (c *cutter) emit(pieces []piece) {

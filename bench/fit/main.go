@@ -1,0 +1,174 @@
+// Command fit (experiments).
+package main
+
+import (
+	"context"
+	"encoding/gob"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dossier/bench/internal/asked"
+	"dossier/extract"
+	"dossier/index"
+	"dossier/kb"
+	"dossier/lang"
+	"dossier/reader"
+)
+
+type doc struct {
+	File string // folder/path
+	Page *reader.Page
+}
+
+func readAll(dir, cache string) []doc {
+	if f, err := os.Open(cache); err == nil {
+		defer f.Close()
+		var out []doc
+		if err := gob.NewDecoder(f).Decode(&out); err == nil {
+			return out
+		}
+	}
+	r := reader.New(reader.Config{CacheDir: "/tmp/fitcache"})
+	defer r.Close()
+	var files []string
+	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, p)
+		}
+		return nil
+	})
+	out := make([]doc, len(files))
+	var wg sync.WaitGroup
+	work := make(chan int)
+	for range 2 {
+		wg.Go(func() {
+			for i := range work {
+				body, err := os.ReadFile(files[i])
+				if err != nil {
+					continue
+				}
+				page, err := r.Read(context.Background(), reader.Document{Path: files[i], Body: body})
+				rel, _ := filepath.Rel(dir, files[i])
+				if err != nil {
+					fmt.Println(rel, err)
+					continue
+				}
+				page.Markdown = ""
+				out[i] = doc{rel, page}
+			}
+		})
+	}
+	for i := range files {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	kept := out[:0]
+	for _, d := range out {
+		if d.Page != nil {
+			kept = append(kept, d)
+		}
+	}
+	f, err := os.Create(cache)
+	if err == nil {
+		err = gob.NewEncoder(f).Encode(kept)
+		f.Close()
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return kept
+}
+
+var (
+	dir       = flag.String("dir", "/tmp/man", "")
+	cache     = flag.String("cache", "/tmp/man.gob", "")
+	questions = flag.String("questions", "/work/shared/eval/manuals_multi/questions.jsonl.gz", "")
+	old       = flag.Bool("old", false, "")
+)
+
+// unit is a passage of a document
+type unit struct {
+	doc      *doc
+	start    int
+	end      int
+	headings []string
+	text     string
+}
+
+func main() {
+	reader.WorkerMain()
+	flag.Parse()
+	t0 := time.Now()
+	docs := readAll(*dir, *cache)
+	fmt.Println(len(docs), "documents", time.Since(t0))
+	qs, err := asked.Load(*questions)
+	if err != nil {
+		log.Fatal(err)
+	}
+	folders := map[string][]*unit{}
+	for i := range docs {
+		d := &docs[i]
+		folder, _, _ := strings.Cut(d.File, "/")
+		for _, c := range kb.Cut(d.Page, 0) {
+			folders[folder] = append(folders[folder], &unit{d, c.Start, c.End, c.Headings, d.Page.Text[c.Start:c.End]})
+		}
+	}
+	indexes := map[string]*index.Index{}
+	for name, units := range folders {
+		b := index.NewBuilder()
+		for i, u := range units {
+			b.Add(index.Doc{ID: fmt.Sprint(i), Title: u.doc.Page.Title, Heading: strings.Join(u.headings, " / "), Text: u.text, Lang: lang.Code(u.doc.Page.Lang)})
+		}
+		s, err := index.Open(b.Bytes())
+		if err != nil {
+			log.Fatal(err)
+		}
+		indexes[name] = index.New(s)
+		fmt.Println(name, len(units), "units")
+	}
+	var cases []fitCase
+	for i := range qs {
+		q := &qs[i]
+		text := q.Question
+		if len(q.History) > 0 {
+			text = q.History[len(q.History)-1] + " " + text
+		}
+		ix := indexes[q.Folder]
+		found, err := ix.Search(index.Query{Text: text, Limit: 100})
+		if err != nil {
+			log.Fatal(err)
+		}
+		var cs []extract.Candidate
+		var us []*unit
+		for _, h := range found {
+			var k int
+			fmt.Sscan(h.ID, &k)
+			u := folders[q.Folder][k]
+			us = append(us, u)
+			first := k == 0 || folders[q.Folder][k-1].doc != u.doc || !slices.Equal(folders[q.Folder][k-1].headings, u.headings)
+			cs = append(cs, extract.Candidate{Title: u.doc.Page.Title, Headings: u.headings, Text: u.text, Score: h.Score, Document: u.doc.File, Lang: lang.Code(u.doc.Page.Lang), First: first})
+		}
+		code := lang.Code(q.Lang)
+		judged := extract.Judge(text, code, ix, cs)
+		c := fitCase{q: q}
+		for j := range judged {
+			c.units = append(c.units, us[j])
+			c.f = append(c.f, judged[j].Features)
+			c.right = append(c.right, !q.Unanswerable() && q.Shows(us[j].text))
+			c.quotes = append(c.quotes, window(us[j].text, &judged[j]))
+		}
+		cases = append(cases, c)
+	}
+	fmt.Println("judged", time.Since(t0))
+	report(cases)
+	fmt.Println(time.Since(t0))
+}
