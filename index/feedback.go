@@ -26,7 +26,11 @@ func (x *Index) Rank(q Query, read func(id string) (Doc, error)) ([]Hit, error) 
 		limit = 10
 	}
 	words := terms(x.parse(q.Text))
-	hits, err := x.search(words, feedbackDocs, q.Filter)
+	choices, err := x.choices(q)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := x.search(words, choices, feedbackDocs, q.Filter)
 	if err != nil {
 		return nil, err
 	}
@@ -36,10 +40,10 @@ func (x *Index) Rank(q Query, read func(id string) (Doc, error)) ([]Hit, error) 
 			return nil, err
 		}
 	}
-	if words, err = x.widen(q.Text, words, first); err != nil {
+	if words, err = x.widen(q.Text, choices, words, first); err != nil {
 		return nil, err
 	}
-	if hits, err = x.search(words, max(limit, rankDepth), q.Filter); err != nil {
+	if hits, err = x.search(words, choices, max(limit, rankDepth), q.Filter); err != nil {
 		return nil, err
 	}
 	candidates := make([]Candidate, len(hits))
@@ -50,7 +54,7 @@ func (x *Index) Rank(q Query, read func(id string) (Doc, error)) ([]Hit, error) 
 		}
 		candidates[i] = Candidate{ID: h.ID, Title: d.Title, Heading: d.Heading, Text: d.Text, Score: h.Score}
 	}
-	if hits, err = x.Rerank(q.Text, candidates); err != nil {
+	if hits, err = x.rerank(q.Text, choices, candidates); err != nil {
 		return nil, err
 	}
 	return hits[:min(limit, len(hits))], nil
@@ -59,8 +63,8 @@ func (x *Index) Rank(q Query, read func(id string) (Doc, error)) ([]Hit, error) 
 // widen adds the terms that several docs share and few others have, weighed
 // by how far they differ from chance (Bose-Einstein, as Bo1 does). Of a long
 // document only what stands around the words of the query is read.
-func (x *Index) widen(query string, words []term, docs []Doc) ([]term, error) {
-	r, err := x.newReranker(query)
+func (x *Index) widen(query string, choices []choice, words []term, docs []Doc) ([]term, error) {
+	r, err := x.newReranker(query, choices)
 	if err != nil {
 		return nil, err
 	}

@@ -273,7 +273,7 @@ func TestWindowReachesAsFarOverCharacters(t *testing.T) {
 	} {
 		text := func(n int) string { return c.first + strings.Repeat(c.between, n) + c.last }
 		x := New(open(t, Doc{ID: "near", Text: text(windowSize - 1)}, Doc{ID: "far", Text: text(windowSize)}))
-		r, err := x.newReranker(c.query)
+		r, err := x.newReranker(c.query, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

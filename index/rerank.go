@@ -47,7 +47,11 @@ type occurrence struct {
 // query stand in them: together in one place, in the order of the query, in
 // the title. The statistics are those of the index.
 func (x *Index) Rerank(query string, candidates []Candidate) ([]Hit, error) {
-	r, err := x.newReranker(query)
+	return x.rerank(query, nil, candidates)
+}
+
+func (x *Index) rerank(query string, choices []choice, candidates []Candidate) ([]Hit, error) {
+	r, err := x.newReranker(query, choices)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +82,7 @@ type reranker struct {
 	pairs  []float32 // by word: how often with the next one
 }
 
-func (x *Index) newReranker(query string) (*reranker, error) {
+func (x *Index) newReranker(query string, choices []choice) (*reranker, error) {
 	r := &reranker{x: x, byTerm: map[string]int{}, seen: map[string]int{}}
 	for _, w := range x.parse(query) {
 		docs, known := 0, false
@@ -106,6 +110,9 @@ func (x *Index) newReranker(query string) (*reranker, error) {
 		}
 		r.worth = append(r.worth, w.weight()*x.rarity(docs))
 		r.gram = append(r.gram, w.kind == gram || w.kind == character)
+	}
+	if len(choices) > 0 {
+		r.addChoices(choices)
 	}
 	r.have, r.pairs = make([]int, len(r.worth)), make([]float32, len(r.worth))
 	return r, nil

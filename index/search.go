@@ -33,6 +33,8 @@ type Query struct {
 	Text   string
 	Limit  int                  // how many; 10 if zero
 	Filter func(id string) bool // leaves documents out; nil for none
+	// Groups are other ways to say parts of the text.
+	Groups []Group
 }
 
 // Hit is a document that was found.
@@ -86,7 +88,11 @@ func (x *Index) Len() int {
 // Search returns the best documents for a query, the best first; documents of
 // equal score come in order of their ids.
 func (x *Index) Search(q Query) ([]Hit, error) {
-	return x.search(terms(x.parse(q.Text)), q.Limit, q.Filter)
+	choices, err := x.choices(q)
+	if err != nil {
+		return nil, err
+	}
+	return x.search(terms(x.parse(q.Text)), choices, q.Limit, q.Filter)
 }
 
 // source is a term with its postings in each segment.
@@ -96,7 +102,7 @@ type source struct {
 	lists []list
 }
 
-func (x *Index) search(terms []term, limit int, filter func(string) bool) ([]Hit, error) {
+func (x *Index) search(terms []term, choices []choice, limit int, filter func(string) bool) ([]Hit, error) {
 	if limit <= 0 {
 		limit = 10
 	}
@@ -135,7 +141,7 @@ func (x *Index) search(terms []term, limit int, filter func(string) bool) ([]Hit
 		if s.docs == 0 {
 			continue
 		}
-		if err := x.searchSegment(w, i, sources, filter); err != nil {
+		if err := x.searchSegment(w, i, sources, choices, filter); err != nil {
 			return nil, err
 		}
 	}

@@ -16,6 +16,13 @@ type work struct {
 	kth     []float32
 	block   postings
 	best    best
+
+	// For groups: what the best alternative gives a document, the documents
+	// that have one, and how far they have the one at hand.
+	chosen  []float32 // by document; zero between groups
+	reached []uint32
+	held    []holding // by document; zero between alternatives
+	part    []uint32
 }
 
 var scratch = sync.Pool{New: func() any { return new(work) }}
@@ -29,7 +36,7 @@ const (
 // Documents that the terms to come cannot lift among the best are forgotten
 // on the way, and once they cannot lift one that has none of the others,
 // blocks without a document that is left are not read.
-func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(string) bool) error {
+func (x *Index) searchSegment(w *work, seg int, sources []source, choices []choice, filter func(string) bool) error {
 	s := x.segments[seg]
 	if len(w.score) < int(s.docs) {
 		w.score = make([]float32, s.docs)
@@ -51,6 +58,15 @@ func (x *Index) searchSegment(w *work, seg int, sources []source, filter func(st
 		}
 	}()
 	accept := func(doc uint32) bool { return !s.isGone(doc) && (filter == nil || filter(s.id(doc))) }
+	if len(choices) > 0 {
+		if len(w.chosen) < int(s.docs) {
+			w.chosen, w.held = make([]float32, s.docs), make([]holding, s.docs)
+		}
+		if !x.seed(w, seg, choices) {
+			w.chosen, w.held = nil, nil // what is left in them is of no use
+			return corrupt("postings")
+		}
+	}
 	floor := w.best.floor()
 	for i, l := range w.lists {
 		dear := len(w.touched) // what looking at them costs, in postings read

@@ -14,6 +14,8 @@ import (
 	"strconv"
 
 	"dossier/index"
+	"dossier/kb"
+	"dossier/lang/terms"
 )
 
 // topic is a query with the documents that answer it.
@@ -223,5 +225,6 @@ func collect(docs []index.Doc) (*collection, error) {
 func (c *collection) rank(t topic) (ranking, error) { return c.search(t.Text, 10) }
 
 func (c *collection) search(text string, limit int) (ranking, error) {
-	return c.ix.Rank(index.Query{Text: text, Limit: limit}, func(id string) (index.Doc, error) { return c.docs[id], nil })
+	groups := kb.Translate(terms.Default(), c.ix, text)
+	return c.ix.Rank(index.Query{Text: text, Limit: limit, Groups: groups}, func(id string) (index.Doc, error) { return c.docs[id], nil })
 }

@@ -68,6 +68,7 @@ var sets = []Set{
 	{"verify_uhgeval_zh", runVerify},
 	{"verify_wice_en", runWiCE},
 	{"verify_xnli_ru", runVerify},
+	{"xling_ntrex_news", runNTREX},
 }
 
 // setFor returns the set that serves a folder, or nil.

@@ -40,6 +40,7 @@ var ranks = map[string]int{
 	"index":                 1,
 	"reader":                1,
 	"search":                1,
+	"lang/terms":            1,
 
 	"event":           0,
 	"lang":            0,

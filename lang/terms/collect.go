@@ -1,0 +1,50 @@
+package terms
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"dossier/lang/terms/internal/table"
+)
+
+// translations collects terms, each with the most that was said for it.
+type translations struct {
+	list []Translation
+	at   map[string]int // by term in lower case
+}
+
+func (s *translations) add(text string, weight float64) {
+	if text == "" || !(weight > 0) {
+		return
+	}
+	if s.at == nil {
+		s.at = map[string]int{}
+	}
+	weight = min(1, weight)
+	folded := strings.ToLower(text)
+	if i, ok := s.at[folded]; ok {
+		s.list[i].Weight = max(s.list[i].Weight, weight)
+		return
+	}
+	s.at[folded] = len(s.list)
+	s.list = append(s.list, Translation{text, weight})
+}
+
+func (s *translations) addAll(meanings []table.Meaning, share float64) {
+	for _, m := range meanings {
+		s.add(m.Text, share*m.Weight)
+	}
+}
+
+// best returns up to n of them, the best first.
+func (s *translations) best(n int) []Translation {
+	slices.SortStableFunc(s.list, func(a, b Translation) int { return cmp.Compare(b.Weight, a.Weight) })
+	clear(s.at)
+	for i, t := range s.list {
+		if s.at != nil {
+			s.at[strings.ToLower(t.Text)] = i
+		}
+	}
+	return s.list[:min(n, len(s.list)):min(n, len(s.list))]
+}

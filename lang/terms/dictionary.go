@@ -1,0 +1,207 @@
+package terms
+
+import (
+	_ "embed"
+	"sync"
+
+	"dossier/lang"
+	"dossier/lang/terms/internal/table"
+)
+
+//go:embed russian.terms
+var russianTerms []byte
+
+//go:embed chinese.terms
+var chineseTerms []byte
+
+// Translation is a term of the other language. Its weight is in (0, 1]: how
+// sure it is that this is what is meant.
+type Translation struct {
+	Text   string
+	Weight float64
+}
+
+// Group is a part of a text with its translations, the best first.
+type Group struct {
+	Start, End   int    // bytes of the text
+	Term         string // as the text has it
+	Translations []Translation
+}
+
+// Dictionary is the tables that terms are looked up in. It is safe for
+// concurrent use.
+type Dictionary struct {
+	russian, chinese func() *lexicon
+	pool             sync.Pool // of *table.Keyer
+}
+
+// lexicon is what is known of one language beside English: its tables, those
+// that a user added first.
+type lexicon struct {
+	code   lang.Code
+	tables []*table.Table
+}
+
+// Default returns the dictionary of the tables that come with the program.
+func Default() *Dictionary { return builtIn() }
+
+var builtIn = sync.OnceValue(func() *Dictionary { return New(nil) })
+
+// The tables are unpacked once, whatever dictionaries use them.
+var (
+	builtInRussian = sync.OnceValue(func() *table.Table { return mustOpen(russianTerms) })
+	builtInChinese = sync.OnceValue(func() *table.Table { return mustOpen(chineseTerms) })
+)
+
+func mustOpen(file []byte) *table.Table {
+	t, err := table.Open(file)
+	if err != nil {
+		panic("the program's own table: " + err.Error()) // a test opens them
+	}
+	return t
+}
+
+// New makes a dictionary of the tables that come with the program and those
+// that more returns for a language; it is called once for each, when the
+// language is first needed, and may be nil.
+func New(more func(lang.Code) []*Table) *Dictionary {
+	d := &Dictionary{}
+	of := func(code lang.Code, own func() *table.Table) func() *lexicon {
+		return sync.OnceValue(func() *lexicon {
+			l := &lexicon{code: code}
+			if more != nil {
+				for _, t := range more(code) {
+					if t.t.Lang == code {
+						l.tables = append(l.tables, t.t)
+					}
+				}
+			}
+			l.tables = append(l.tables, own())
+			return l
+		})
+	}
+	d.russian, d.chinese = of(lang.Russian, builtInRussian), of(lang.Chinese, builtInChinese)
+	d.pool.New = func() any { return new(table.Keyer) }
+	return d
+}
+
+// Table is a dictionary that a user added.
+type Table struct{ t *table.Table }
+
+// Pair reports whether there are tables from one language to the other.
+func Pair(from, to lang.Code) bool {
+	known := func(c lang.Code) bool { return c == lang.English || c == lang.Russian || c == lang.Chinese }
+	return from != to && known(from) && known(to)
+}
+
+// lexicon returns what is known of Russian or Chinese.
+func (d *Dictionary) lexicon(code lang.Code) *lexicon {
+	if code == lang.Chinese {
+		return d.chinese()
+	}
+	return d.russian()
+}
+
+// maxTranslations is how many translations a term has for the most.
+const maxTranslations = 10
+
+// Lookup returns the translations of one word or phrase, the best first, and
+// none if the languages are not a pair or no table has it. Names that no table
+// has are not looked for: see Translate.
+func (d *Dictionary) Lookup(term string, from, to lang.Code) []Translation {
+	if !Pair(from, to) {
+		return nil
+	}
+	k := d.pool.Get().(*table.Keyer)
+	defer d.pool.Put(k)
+	return d.lookup(k, term, from, to)
+}
+
+func (d *Dictionary) lookup(k *table.Keyer, term string, from, to lang.Code) []Translation {
+	var out translations
+	switch {
+	case to == lang.English:
+		d.lexicon(from).toEnglish(k, term, &out)
+	case from == lang.English:
+		d.lexicon(to).fromEnglish(k, term, &out)
+	default:
+		var english translations
+		d.lexicon(from).toEnglish(k, term, &english)
+		for _, e := range english.best(4) {
+			var other translations
+			d.lexicon(to).fromEnglish(k, e.Text, &other)
+			for _, o := range other.best(4) {
+				out.add(o.Text, e.Weight*o.Weight)
+			}
+		}
+	}
+	return out.best(maxTranslations)
+}
+
+// otherTerm lowers the weight of what a term means that only has the same stem.
+const otherTerm = 0.6
+
+// toEnglish adds what a term means.
+func (l *lexicon) toEnglish(k *table.Keyer, term string, out *translations) {
+	if l.code == lang.Chinese {
+		for _, t := range l.tables {
+			found := t.FromOther(k, term)
+			if len(found) == 0 {
+				found = t.FromOther(k, t.Simplified(term))
+			}
+			for _, f := range found {
+				out.addAll(f.Meanings, 1)
+			}
+		}
+		return
+	}
+	folded := table.Fold(term)
+	key := k.Key(term, l.code)
+	if key == "" {
+		return
+	}
+	for _, t := range l.tables {
+		found := t.FromOther(k, key)
+		exact := false
+		for _, f := range found {
+			exact = exact || f.Term == folded
+		}
+		for _, f := range found {
+			share := 1.0
+			if exact && f.Term != folded {
+				share = otherTerm
+			}
+			out.addAll(f.Meanings, share)
+		}
+	}
+}
+
+// fromEnglish adds what an English term is called.
+func (l *lexicon) fromEnglish(k *table.Keyer, term string, out *translations) {
+	folded := table.Fold(term)
+	key := k.Key(term, lang.English)
+	if key == "" {
+		return
+	}
+	for _, t := range l.tables {
+		found := t.FromEnglish(k, key)
+		exact := false
+		for _, f := range found {
+			exact = exact || table.Fold(f.Term) == folded
+		}
+		for _, f := range found {
+			share := 1.0
+			if exact && table.Fold(f.Term) != folded {
+				share = otherTerm
+			}
+			out.addAll(f.Meanings, share)
+			if l.code == lang.Chinese {
+				for _, m := range f.Meanings {
+					if written := t.Traditional(k, m.Text); written != m.Text {
+						out.add(written, share*m.Weight)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+// Command gen makes the tables of terms that the program carries along,
+// russian.terms and chinese.terms. It is run by hand when a source changes;
+// the product only embeds its result.
+package main
+
+import (
+	"compress/gzip"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dossier/lang"
+	"dossier/lang/terms/internal/table"
+)
+
+func main() {
+	log.SetFlags(0)
+	var from sources
+	flag.StringVar(&from.cedict, "cedict", "", "CC-CEDICT, as published or in gzip")
+	flag.StringVar(&from.russian, "ru", "", "English-Russian dictionary of Wiktionary in DSL")
+	flag.StringVar(&from.chinese, "zh", "", "English-Mandarin dictionary of Wiktionary in DSL")
+	flag.StringVar(&from.openRussian, "openrussian", "", "OpenRussian's CSV files, with commas between them")
+	out := flag.String("out", "lang/terms", "directory that the tables are written to")
+	flag.Parse()
+	if err := from.make(*out); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// sources are the files that the tables are made from.
+type sources struct{ cedict, russian, chinese, openRussian string }
+
+func (s sources) make(dir string) error {
+	ru := table.NewBuilder(table.About{Name: "built-in", Lang: lang.Russian, Licence: "CC BY-SA 4.0", Source: "Wiktionary, OpenRussian"})
+	if err := read(s.russian, func(r io.Reader) error { return addWiktionary(ru, r, false) }); err != nil {
+		return err
+	}
+	for file := range strings.SplitSeq(s.openRussian, ",") {
+		if err := read(file, func(r io.Reader) error { return addOpenRussian(ru, r) }); err != nil {
+			return err
+		}
+	}
+	zh := table.NewBuilder(table.About{Name: "built-in", Lang: lang.Chinese, Licence: "CC BY-SA 4.0", Source: "CC-CEDICT, Wiktionary"})
+	if err := read(s.cedict, func(r io.Reader) error { return addCEDICT(zh, r) }); err != nil {
+		return err
+	}
+	if err := read(s.chinese, func(r io.Reader) error { return addWiktionary(zh, r, true) }); err != nil {
+		return err
+	}
+	for name, b := range map[string]*table.Builder{"russian.terms": ru, "chinese.terms": zh} {
+		data, err := b.Bytes()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return err
+		}
+		log.Printf("%s: %d terms, %d bytes", name, b.Len(), len(data))
+	}
+	return nil
+}
+
+// read opens a file, unpacked if need be.
+func read(file string, use func(io.Reader) error) error {
+	if file == "" {
+		return fmt.Errorf("a source is not named: see -help")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if ext := filepath.Ext(file); ext == ".gz" || ext == ".dz" {
+		if r, err = gzip.NewReader(f); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if err := use(r); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
