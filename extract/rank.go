@@ -2,6 +2,7 @@ package extract
 
 import (
 	"dossier/extract/internal/evidence"
+	"dossier/index"
 	"dossier/lang"
 )
 
@@ -18,6 +19,6 @@ const RankSize = evidence.RankSize
 var RankNames = evidence.RankNames
 
 // Judge reads candidates for a question.
-func Judge(question string, code lang.Code, w Weights, cs []Candidate) []Judged {
-	return evidence.Read(question, code, w).Judge(cs)
+func Judge(question string, code lang.Code, w Weights, groups []index.Group, cs []Candidate) []Judged {
+	return evidence.Read(question, code, w, groups...).Judge(cs)
 }

@@ -24,8 +24,13 @@ var usual = map[lang.Code][]string{
 // Holds reports whether at least one document in two hundred is written in
 // English, Russian or Chinese, as their commonest words tell. Of other
 // languages it knows nothing.
-func (x *Index) Holds(code lang.Code) bool {
+func (x *Index) Holds(code lang.Code) bool { return x.Share(code) >= 1.0/rareTongue }
+
+// Share is that of the documents that are written in English, Russian or
+// Chinese, about.
+func (x *Index) Share(code lang.Code) float64 {
 	var stems stemmer
+	most := 0
 	for _, word := range usual[code] {
 		k := latin
 		switch code {
@@ -40,9 +45,7 @@ func (x *Index) Holds(code lang.Code) bool {
 				docs += l.docs
 			}
 		}
-		if docs > 0 && docs*rareTongue >= x.docs {
-			return true
-		}
+		most = max(most, docs)
 	}
-	return false
+	return float64(most) / float64(max(1, x.docs))
 }

@@ -14,15 +14,20 @@ func Translate(d *terms.Dictionary, x *index.Index, question string) []index.Gro
 		return nil
 	}
 	from := lang.Detect(question)
+	own := x.Share(from)
 	var out []index.Group
 	for _, to := range []lang.Code{lang.English, lang.Russian, lang.Chinese} {
 		if !terms.Pair(from, to) || !x.Holds(to) {
 			continue
 		}
+		sure := 1.0
+		if share := x.Share(to); own > share {
+			sure = share / own
+		}
 		for _, g := range d.Translate(question, from, to) {
 			w := index.Group{Start: g.Start, End: g.End}
 			for _, t := range g.Translations {
-				w.Alternatives = append(w.Alternatives, index.Alternative{Text: t.Text, Weight: t.Weight})
+				w.Alternatives = append(w.Alternatives, index.Alternative{Text: t.Text, Weight: sure * t.Weight})
 			}
 			out = append(out, w)
 		}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -150,6 +152,41 @@ func report(cases []fitCase) {
 		byFold[k] = &w
 	}
 	print("folds", score(cases, func(c *fitCase) *weights { return byFold[fold(c)] }))
+	byGroup := map[string][]fitCase{}
+	for _, c := range cases {
+		byGroup[c.q.Folder] = append(byGroup[c.q.Folder], c)
+		byGroup[c.q.Type] = append(byGroup[c.q.Type], c)
+	}
+	for _, k := range slices.Sorted(maps.Keys(byGroup)) {
+		if k != "unanswerable" {
+			print(fmt.Sprint(k, " ", len(byGroup[k])), score(byGroup[k], func(c *fitCase) *weights { return byFold[fold(c)] }))
+		}
+	}
+	if *show != "" {
+		for i := range cases {
+			c := &cases[i]
+			if c.q.Unanswerable() || !strings.Contains(*show, c.q.Folder) {
+				continue
+			}
+			w := byFold[fold(c)]
+			a := answer(c, w)
+			if asked.Judge(c.q, a).In100 {
+				continue
+			}
+			o := order(c, w)
+			rank := -1
+			for p, k := range o {
+				if c.right[k] {
+					rank = p
+					break
+				}
+			}
+			fmt.Printf("\n== %s [%s] %v %s\n   gold %s\n   rank of a right unit %d (search %d)\n", c.q.ID, c.q.Type, c.q.History, c.q.Question, c.q.Gold[0].File+": "+cutTo(c.q.Gold[0].Quote, 200), rank, slices.Index(c.right, true))
+			for p, k := range o[:min(2, len(o))] {
+				fmt.Printf("   %d %s %v: %s\n", p, c.units[k].doc.File, c.units[k].headings, cutTo(strings.Join(strings.Fields(c.quotes[k]), " "), 250))
+			}
+		}
+	}
 	for k := range all {
 		fmt.Printf("%s %.2f  ", extract.RankNames[k], all[k])
 	}
@@ -158,9 +195,16 @@ func report(cases []fitCase) {
 
 // window is at most sixty words around the best sentence.
 func window(text string, j *extract.Judged) string {
-	w := strings.Fields(text)
-	if len(w) <= 60 {
-		return text
+	return j.Window(text, *words)
+}
+
+
+var words = flag.Int("words", 60, "")
+var show = flag.String("show", "", "folders")
+
+func cutTo(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
 	}
-	return j.Window(text, 60)
+	return s
 }

@@ -20,6 +20,7 @@ import (
 	"dossier/index"
 	"dossier/kb"
 	"dossier/lang"
+	"dossier/lang/terms"
 	"dossier/reader"
 )
 
@@ -102,6 +103,7 @@ type unit struct {
 	end      int
 	headings []string
 	text     string
+	at       int
 }
 
 func main() {
@@ -118,8 +120,8 @@ func main() {
 	for i := range docs {
 		d := &docs[i]
 		folder, _, _ := strings.Cut(d.File, "/")
-		for _, c := range kb.Cut(d.Page, 0) {
-			folders[folder] = append(folders[folder], &unit{d, c.Start, c.End, c.Headings, d.Page.Text[c.Start:c.End]})
+		for at, c := range kb.Cut(d.Page, 0) {
+			folders[folder] = append(folders[folder], &unit{d, c.Start, c.End, c.Headings, d.Page.Text[c.Start:c.End], at})
 		}
 	}
 	indexes := map[string]*index.Index{}
@@ -143,7 +145,12 @@ func main() {
 			text = q.History[len(q.History)-1] + " " + text
 		}
 		ix := indexes[q.Folder]
-		found, err := ix.Search(index.Query{Text: text, Limit: 100})
+		groups, err := ix.Respell(text)
+		if err != nil {
+			log.Fatal(err)
+		}
+		groups = append(groups, kb.Translate(terms.Default(), ix, text)...)
+		found, err := ix.Search(index.Query{Text: text, Limit: 100, Groups: groups})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -155,10 +162,16 @@ func main() {
 			u := folders[q.Folder][k]
 			us = append(us, u)
 			first := k == 0 || folders[q.Folder][k-1].doc != u.doc || !slices.Equal(folders[q.Folder][k-1].headings, u.headings)
-			cs = append(cs, extract.Candidate{Title: u.doc.Page.Title, Headings: u.headings, Text: u.text, Score: h.Score, Document: u.doc.File, Lang: lang.Code(u.doc.Page.Lang), First: first})
+			cs = append(cs, extract.Candidate{Title: u.doc.Page.Title, Headings: u.headings, Text: u.text, Score: h.Score, Document: u.doc.File, Lang: lang.Code(u.doc.Page.Lang), First: first, Position: u.at})
 		}
+		byLang := map[lang.Code]int{}
 		code := lang.Code(q.Lang)
-		judged := extract.Judge(text, code, ix, cs)
+		for _, c := range cs {
+			if byLang[c.Lang]++; byLang[c.Lang] > byLang[code] {
+				code = c.Lang
+			}
+		}
+		judged := extract.Judge(text, code, ix, groups, cs)
 		c := fitCase{q: q}
 		for j := range judged {
 			c.units = append(c.units, us[j])

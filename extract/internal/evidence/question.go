@@ -29,6 +29,7 @@ type Question struct {
 	Want  Want
 	Lang  lang.Code      // in which it and the passages are stemmed
 	place map[string]int // of a term by its name
+	other map[string]sense
 }
 
 // What a term weighs beside its rarity, so that a small collection, where all
@@ -45,7 +46,7 @@ const glueWeight = 0.3
 
 // Read reads a question. The language decides how Latin words are stemmed; it
 // must be that of the passages.
-func Read(question string, code lang.Code, w Weights) *Question {
+func Read(question string, code lang.Code, w Weights, groups ...index.Group) *Question {
 	q := &Question{Lang: code, place: map[string]int{}, Want: wanted(question)}
 	kinds := kindWords()
 	total := 0.0
@@ -62,8 +63,9 @@ func Read(question string, code lang.Code, w Weights) *Question {
 		}
 		weight := 1.0
 		if w != nil {
-			weight = baseWeight + w.Weight(t.Term)
+			weight = baseWeight + q.rarity(w, t, groups)
 		}
+		q.also(len(q.Terms), t, groups)
 		switch {
 		case kinds[strings.ToLower(surface)]:
 			weight *= kindWeight
@@ -130,6 +132,9 @@ func key(question string, t index.Token) bool {
 func (q *Question) Match(name string, number, pair bool) (term int, how float64) {
 	if at, ok := q.place[name]; ok {
 		return at, 1
+	}
+	if s, ok := q.other[name]; ok {
+		return s.term, s.weight
 	}
 	if number || pair {
 		return -1, 0

@@ -28,12 +28,13 @@ const (
 	rankCode             // it is code or a list of signs for the most part
 	rankForeign          // it is in another language than most
 	rankTerm             // what it defines is in the question
+	rankLead             // it stands at the head of a document whose title has much of the question
 	RankSize
 )
 
 // RankNames name them.
 var RankNames = [RankSize]string{"score", "cover", "text", "sentence", "near", "pairs", "heading", "named", "title", "titled", "first", "keys",
-	"lacks", "document", "short", "code", "foreign", "term"}
+	"lacks", "document", "short", "code", "foreign", "term", "lead"}
 
 // Candidate is a passage that a search found.
 type Candidate struct {
@@ -44,6 +45,7 @@ type Candidate struct {
 	Document string
 	Lang     lang.Code
 	First    bool // under its heading
+	Position int  // in its document
 }
 
 // Ranked is a candidate that was judged.
@@ -130,6 +132,7 @@ func (q *Question) judgeOne(c Candidate, most float64) Ranked {
 	if c.First {
 		f[rankFirst] = max(f[rankHeading]*f[rankNamed], f[rankTitle]*f[rankTitled])
 	}
+	f[rankLead] = f[rankTitle] * f[rankTitled] / float64(1+c.Position)
 	f[rankKeys] = q.keyShare(p.covered)
 	f[rankShort] = 1 / (1 + float64(words)/10)
 	if words > 0 {
@@ -189,7 +192,7 @@ func (r *Ranked) Window(text string, words int) string {
 			to++
 			grown = true
 		}
-		if from > 0 && n+units[from-1].Words <= words {
+		if from > 0 && units[from-1].Kind != Heading && n+units[from-1].Words <= words {
 			from--
 			n += units[from].Words
 			grown = true
