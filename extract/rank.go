@@ -22,3 +22,8 @@ var RankNames = evidence.RankNames
 func Judge(question string, code lang.Code, w Weights, groups []index.Group, cs []Candidate) []Judged {
 	return evidence.Read(question, code, w, groups...).Judge(cs)
 }
+
+// Unknown is the share of a question that no document has.
+func Unknown(question string, code lang.Code, w Weights, groups []index.Group) float64 {
+	return evidence.Read(question, code, w, groups...).Unknown()
+}

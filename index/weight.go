@@ -49,3 +49,13 @@ func (x *Index) Share(code lang.Code) float64 {
 	}
 	return float64(most) / float64(max(1, x.docs))
 }
+
+// Known reports whether a document has a term of [Tokens].
+func (x *Index) Known(term string) bool {
+	for _, s := range x.segments {
+		if l, err := s.find(term); err == nil && l.docs > 0 {
+			return true
+		}
+	}
+	return false
+}

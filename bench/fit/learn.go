@@ -19,6 +19,8 @@ type fitCase struct {
 	f      [][extract.RankSize]float64
 	right  []bool
 	quotes []string
+	// unknown is the share of the question that the collection does not have
+	unknown float64
 }
 
 type weights = [extract.RankSize]float64
@@ -152,6 +154,7 @@ func report(cases []fitCase) {
 		byFold[k] = &w
 	}
 	print("folds", score(cases, func(c *fitCase) *weights { return byFold[fold(c)] }))
+	refusals(cases, func(c *fitCase) *weights { return byFold[fold(c)] })
 	byGroup := map[string][]fitCase{}
 	for _, c := range cases {
 		byGroup[c.q.Folder] = append(byGroup[c.q.Folder], c)
@@ -197,7 +200,6 @@ func report(cases []fitCase) {
 func window(text string, j *extract.Judged) string {
 	return j.Window(text, *words)
 }
-
 
 var words = flag.Int("words", 60, "")
 var show = flag.String("show", "", "folders")

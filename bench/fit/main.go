@@ -93,6 +93,8 @@ var (
 	dir       = flag.String("dir", "/tmp/man", "")
 	cache     = flag.String("cache", "/tmp/man.gob", "")
 	questions = flag.String("questions", "/work/shared/eval/manuals_multi/questions.jsonl.gz", "")
+	ranked    = flag.Bool("rank", false, "")
+	depth     = flag.Int("depth", 100, "")
 	old       = flag.Bool("old", false, "")
 )
 
@@ -128,7 +130,7 @@ func main() {
 	for name, units := range folders {
 		b := index.NewBuilder()
 		for i, u := range units {
-			b.Add(index.Doc{ID: fmt.Sprint(i), Title: u.doc.Page.Title, Heading: strings.Join(u.headings, " / "), Text: u.text, Lang: lang.Code(u.doc.Page.Lang)})
+			b.Add(index.Doc{ID: fmt.Sprint(i), Title: u.doc.name(), Heading: strings.Join(u.headings, " / "), Text: u.text, Lang: lang.Code(u.doc.Page.Lang)})
 		}
 		s, err := index.Open(b.Bytes())
 		if err != nil {
@@ -150,7 +152,16 @@ func main() {
 			log.Fatal(err)
 		}
 		groups = append(groups, kb.Translate(terms.Default(), ix, text)...)
-		found, err := ix.Search(index.Query{Text: text, Limit: 100, Groups: groups})
+		query := index.Query{Text: text, Limit: *depth, Groups: groups}
+		found, err := ix.Search(query)
+		if *ranked {
+			found, err = ix.Rank(query, func(id string) (index.Doc, error) {
+				var k int
+				fmt.Sscan(id, &k)
+				u := folders[q.Folder][k]
+				return index.Doc{ID: id, Title: u.doc.name(), Heading: strings.Join(u.headings, " / "), Text: u.text, Lang: lang.Code(u.doc.Page.Lang)}, nil
+			})
+		}
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -162,7 +173,7 @@ func main() {
 			u := folders[q.Folder][k]
 			us = append(us, u)
 			first := k == 0 || folders[q.Folder][k-1].doc != u.doc || !slices.Equal(folders[q.Folder][k-1].headings, u.headings)
-			cs = append(cs, extract.Candidate{Title: u.doc.Page.Title, Headings: u.headings, Text: u.text, Score: h.Score, Document: u.doc.File, Lang: lang.Code(u.doc.Page.Lang), First: first, Position: u.at})
+			cs = append(cs, extract.Candidate{Title: u.doc.name(), Headings: u.headings, Text: u.text, Score: h.Score, Document: u.doc.File, Lang: lang.Code(u.doc.Page.Lang), First: first, Position: u.at})
 		}
 		byLang := map[lang.Code]int{}
 		code := lang.Code(q.Lang)
@@ -172,7 +183,7 @@ func main() {
 			}
 		}
 		judged := extract.Judge(text, code, ix, groups, cs)
-		c := fitCase{q: q}
+		c := fitCase{q: q, unknown: extract.Unknown(text, code, ix, groups)}
 		for j := range judged {
 			c.units = append(c.units, us[j])
 			c.f = append(c.f, judged[j].Features)
@@ -185,3 +196,14 @@ func main() {
 	report(cases)
 	fmt.Println(time.Since(t0))
 }
+
+func (d *doc) name() string {
+	_, rest, _ := strings.Cut(d.File, "/")
+	rest = strings.TrimSuffix(rest, filepath.Ext(rest))
+	if *names {
+		return d.Page.Title + " / " + strings.NewReplacer("/", " / ").Replace(rest)
+	}
+	return d.Page.Title
+}
+
+var names = flag.Bool("names", true, "")

@@ -10,31 +10,34 @@ import (
 
 // Features of a passage among those that a search found.
 const (
-	rankScore     = iota // of the search, beside the best
-	rankCover            // share of the question's weight that it has with what stands above it
-	rankText             // that its text has
-	rankSentence         // that its best sentence has
-	rankNear             // what that sentence's neighbours and headings add
-	rankPairs            // neighbours in the question that stand near each other
-	rankHeading          // share of the question that the heading right above it has
-	rankNamed            // how much of that heading is the question
-	rankTitle            // share of the question that the title has
-	rankTitled           // how much of the title is the question
-	rankFirst            // it is the first under a heading that has much of the question
-	rankKeys             // names and numbers of the question that it has with what stands above
-	rankLacks            // no sentence with words of the question has an answer of the wanted kind
-	rankDocument         // what else of its document was found
-	rankShort            // it is only a few words
-	rankCode             // it is code or a list of signs for the most part
-	rankForeign          // it is in another language than most
-	rankTerm             // what it defines is in the question
-	rankLead             // it stands at the head of a document whose title has much of the question
+	rankScore    = iota // of the search, beside the best
+	rankCover           // share of the question's weight that it has with what stands above it
+	rankText            // that its text has
+	rankSentence        // that its best sentence has
+	rankNear            // what that sentence's neighbours and headings add
+	rankPairs           // neighbours in the question that stand near each other
+	rankHeading         // share of the question that the heading right above it has
+	rankNamed           // how much of that heading is the question
+	rankTitle           // share of the question that the title has
+	rankTitled          // how much of the title is the question
+	rankFirst           // it is the first under a heading that has much of the question
+	rankKeys            // names and numbers of the question that it has with what stands above
+	rankLacks           // no sentence with words of the question has an answer of the wanted kind
+	rankDocument        // what else of its document was found
+	rankShort           // it is only a few words
+	rankCode            // it is code or a list of signs for the most part
+	rankForeign         // it is in another language than most
+	rankTerm            // what it defines is in the question
+	rankRare
+	rankRare2
+	rankWindow
+	rankLead
 	RankSize
 )
 
 // RankNames name them.
 var RankNames = [RankSize]string{"score", "cover", "text", "sentence", "near", "pairs", "heading", "named", "title", "titled", "first", "keys",
-	"lacks", "document", "short", "code", "foreign", "term", "lead"}
+	"lacks", "document", "short", "code", "foreign", "term", "rare", "rare2", "window", "lead"}
 
 // Candidate is a passage that a search found.
 type Candidate struct {
@@ -132,6 +135,15 @@ func (q *Question) judgeOne(c Candidate, most float64) Ranked {
 	if c.First {
 		f[rankFirst] = max(f[rankHeading]*f[rankNamed], f[rankTitle]*f[rankTitled])
 	}
+	if a, b := q.telling(); a >= 0 {
+		f[rankRare] = p.covered[a]
+		if b >= 0 {
+			f[rankRare2] = p.covered[b]
+		} else {
+			f[rankRare2] = p.covered[a]
+		}
+	}
+	f[rankWindow] = f[rankSentence] + f[rankNear]
 	f[rankLead] = f[rankTitle] * f[rankTitled] / float64(1+c.Position)
 	f[rankKeys] = q.keyShare(p.covered)
 	f[rankShort] = 1 / (1 + float64(words)/10)
@@ -202,4 +214,18 @@ func (r *Ranked) Window(text string, words int) string {
 		}
 	}
 	return text[units[from].Start:units[to-1].End]
+}
+
+// telling returns the two terms that weigh most, -1 where there are none.
+func (q *Question) telling() (first, second int) {
+	first, second = -1, -1
+	for i := range q.Terms {
+		switch {
+		case first < 0 || q.Terms[i].Weight > q.Terms[first].Weight:
+			first, second = i, first
+		case second < 0 || q.Terms[i].Weight > q.Terms[second].Weight:
+			second = i
+		}
+	}
+	return first, second
 }
