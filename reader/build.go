@@ -80,7 +80,7 @@ func (b *builder) add(k Kind, level int, plain, md string) {
 		}
 	}
 	if b.text.Len() > 0 {
-		tight := k == b.lastKind && (k == Item || k == Row)
+		tight := b.lastKind == k && (k == Item || k == Row || k == Term || k == Contents) || b.lastKind == Header && k == Row || b.lastKind == Term && k == Definition
 		b.text.WriteByte('\n')
 		b.md.WriteByte('\n')
 		if !tight {
@@ -145,28 +145,41 @@ func (b *builder) code(text string) {
 	b.add(Code, 0, text, fence+"\n"+text+"\n"+fence)
 }
 
-// item is an entry of a list; number is 0 in a list without numbers.
-func (b *builder) item(depth, number int, plain, md string) {
+// item is an entry of a list; number is 0 in a list without numbers. One that
+// continues the entry before it has no mark of its own.
+func (b *builder) item(depth, number int, continued bool, plain, md string) {
 	mark := "- "
 	if number > 0 {
 		mark = strconv.Itoa(number) + ". "
 	}
-	b.add(Item, 0, plain, strings.Repeat("  ", max(depth-1, 0))+mark+md)
+	if continued {
+		mark = "  "
+	}
+	b.add(Item, max(depth, 1), plain, strings.Repeat("  ", max(depth-1, 0))+mark+md)
 }
 
-// table appends rows of cells; the first row heads them.
-func (b *builder) table(rows [][]string) {
+// contents is a line of a table of contents, an index or a menu.
+func (b *builder) contents(plain, md string) { b.add(Contents, 0, plain, "- "+md) }
+
+// row is a line of a table; a header names what the rows after it hold.
+type row struct {
+	cells  []string
+	header bool
+}
+
+// table appends rows of cells.
+func (b *builder) table(rows []row) {
 	width := 0
 	for _, r := range rows {
-		width = max(width, len(r))
+		width = max(width, len(r.cells))
 	}
 	for i, r := range rows {
 		var plain, md strings.Builder
 		md.WriteByte('|')
 		for j := range width {
 			cell := ""
-			if j < len(r) {
-				cell = strings.Join(strings.Fields(r[j]), " ")
+			if j < len(r.cells) {
+				cell = strings.Join(strings.Fields(r.cells[j]), " ")
 			}
 			if cell != "" {
 				if plain.Len() > 0 {
@@ -182,8 +195,59 @@ func (b *builder) table(rows [][]string) {
 		if i == 0 {
 			md.WriteString("\n|" + strings.Repeat(" --- |", width))
 		}
-		b.add(Row, 0, plain.String(), md.String())
+		kind := Row
+		if r.header {
+			kind = Header
+		}
+		b.add(kind, 0, plain.String(), md.String())
 	}
+}
+
+// headed makes the first row of a table its header if it looks like one: of a
+// table whose document does not tell.
+func headed(cells [][]string) []row {
+	rows := make([]row, len(cells))
+	for i := range cells {
+		rows[i].cells = cells[i]
+	}
+	if len(rows) > 1 {
+		rows[0].header = namesColumns(cells[0], cells[1])
+	}
+	return rows
+}
+
+// namesColumns says that cells are names of columns: each there, short, without
+// figures, and not like those of the row below if that has figures.
+func namesColumns(first, second []string) bool {
+	if len(first) < 2 {
+		return false
+	}
+	for _, cell := range first {
+		cell = strings.TrimSpace(cell)
+		if cell == "" || len(cell) > 80 || strings.HasSuffix(cell, ".") || strings.HasSuffix(cell, ":") || figures(cell) {
+			return false
+		}
+	}
+	for _, cell := range second {
+		if figures(cell) || len(cell) > 80 {
+			return true
+		}
+	}
+	return len(first) > 2
+}
+
+// figures says that a cell holds mostly digits.
+func figures(cell string) bool {
+	n, all := 0, 0
+	for _, r := range cell {
+		if r >= '0' && r <= '9' {
+			n++
+		}
+		if r != ' ' {
+			all++
+		}
+	}
+	return n*2 > all
 }
 
 // source makes the whole text of a document the page's text; blocks are then

@@ -184,7 +184,7 @@ func (d *docx) end(name string) {
 		}
 	case "tbl":
 		if d.tables--; d.tables == 0 {
-			d.b.table(d.rows)
+			d.b.table(headed(d.rows))
 			d.rows = nil
 		}
 		d.tables = max(d.tables, 0)
@@ -234,7 +234,7 @@ func (d *docx) endParagraph() {
 			d.b.page.Title = text
 		}
 	case listed:
-		d.b.item(min(depth, 8)+1, 0, text, escapeMarkdown(text))
+		d.b.item(min(depth, 8)+1, 0, false, text, escapeMarkdown(text))
 	default:
 		d.b.paragraph(text)
 	}

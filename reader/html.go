@@ -113,74 +113,6 @@ func baseLang(tag string) string {
 	return l
 }
 
-// markup appends kept runs of text with the structure they stand in.
-func (b *builder) markup(blocks []article.Block, at *url.URL) {
-	for i := 0; i < len(blocks) && !b.full; {
-		run := &blocks[i]
-		if table := ancestor(run.Element, atom.Table); table != nil {
-			j := i + 1
-			for j < len(blocks) && ancestor(blocks[j].Element, atom.Table) == table {
-				j++
-			}
-			if rows := cells(blocks[i:j]); rows != nil {
-				b.table(rows)
-				i = j
-				continue
-			}
-		}
-		if pre := ancestor(run.Element, atom.Pre); pre != nil {
-			var text strings.Builder
-			j := i
-			for ; j < len(blocks) && ancestor(blocks[j].Element, atom.Pre) == pre; j++ {
-				if j > i {
-					text.WriteString("\n\n")
-				}
-				rawText(&text, blocks[j].Nodes)
-			}
-			b.code(text.String())
-			i = j
-			continue
-		}
-		b.run(run, at)
-		i++
-	}
-}
-
-func (b *builder) run(run *article.Block, at *url.URL) {
-	md := inlineMarkdown(run, at)
-	for n := run.Element; n != nil; n = n.Parent {
-		switch n.DataAtom {
-		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-			level := int(n.Data[1] - '0')
-			b.add(Heading, level, run.Text, strings.Repeat("#", level)+" "+md)
-			return
-		case atom.Li:
-			depth, number := listPlace(n)
-			b.item(depth, number, run.Text, md)
-			return
-		case atom.Blockquote:
-			b.add(Quote, 0, run.Text, "> "+md)
-			return
-		case atom.Figcaption:
-			b.add(Note, 0, run.Text, md)
-			return
-		case atom.Td, atom.Article, atom.Section, atom.Body:
-			b.add(Paragraph, 0, run.Text, md)
-			return
-		}
-	}
-	b.add(Paragraph, 0, run.Text, md)
-}
-
-func ancestor(n *html.Node, a atom.Atom) *html.Node {
-	for ; n != nil; n = n.Parent {
-		if n.DataAtom == a {
-			return n
-		}
-	}
-	return nil
-}
-
 // listPlace is how deep a list item is nested, and its number if the list is
 // numbered.
 func listPlace(li *html.Node) (depth, number int) {
@@ -201,48 +133,6 @@ func listPlace(li *html.Node) (depth, number int) {
 		}
 	}
 	return min(depth, 8), min(max(number, 0), 1e6)
-}
-
-// maxCell is the longest text of a cell in a table of data; longer ones stand
-// in tables that lay out a page.
-const maxCell = 300
-
-// cells arranges the runs of one table, nil if it is there for its looks.
-func cells(blocks []article.Block) [][]string {
-	var rows [][]string
-	var row, cell *html.Node
-	wide := false
-	for i := range blocks {
-		c := blocks[i].Element
-		for c != nil && c.DataAtom != atom.Td && c.DataAtom != atom.Th && c.DataAtom != atom.Table {
-			c = c.Parent
-		}
-		if c == nil || c.DataAtom == atom.Table || c.Parent == nil {
-			return nil
-		}
-		switch {
-		case c == cell:
-			last := rows[len(rows)-1]
-			last[len(last)-1] += " " + blocks[i].Text
-			if len(last[len(last)-1]) > maxCell {
-				return nil
-			}
-			continue
-		case c.Parent != row:
-			row = c.Parent
-			rows = append(rows, nil)
-		}
-		cell = c
-		rows[len(rows)-1] = append(rows[len(rows)-1], blocks[i].Text)
-		wide = wide || len(rows[len(rows)-1]) > 1
-		if len(blocks[i].Text) > maxCell {
-			return nil
-		}
-	}
-	if !wide || len(rows) < 2 {
-		return nil
-	}
-	return rows
 }
 
 func rawText(w *strings.Builder, nodes []*html.Node) {

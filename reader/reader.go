@@ -57,8 +57,17 @@ const (
 	Item      Kind = "item" // of a list
 	Quote     Kind = "quote"
 	Code      Kind = "code"
-	Row       Kind = "row" // of a table
+	Header    Kind = "header" // of a table: names what the rows after it hold
+	Row       Kind = "row"    // of a table
 	Note      Kind = "note"
+	// Term is what the blocks of kind Definition after it explain: an entry of
+	// a glossary, an option of a command, a function. What else belongs to it,
+	// like a list or code, follows as what it is.
+	Term       Kind = "term"
+	Definition Kind = "definition"
+	// Contents is an entry of a table of contents, an index, a menu: it leads
+	// to text and is none.
+	Contents Kind = "contents"
 )
 
 // Block is a piece of a page that belongs together.
@@ -66,7 +75,9 @@ type Block struct {
 	Kind  Kind `json:"kind"`
 	Start int  `json:"start"` // in Text, in bytes
 	End   int  `json:"end"`
-	Level int  `json:"level,omitempty"` // of a heading, from 1
+	// Level is how deep a heading, an item, a term or a definition is nested,
+	// from 1.
+	Level int `json:"level,omitempty"`
 	// Path are the headings that it stands under, the outermost first.
 	Path []string `json:"path,omitempty"`
 	Page int      `json:"page,omitempty"` // from 1; 0 where there are none

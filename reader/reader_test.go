@@ -75,7 +75,7 @@ paragraph What the engineers found: Traffic had tripled since 1990, the report s
 item What the engineers found: The first pillar moved by four centimetres.
 item What the engineers found: The second one has cracks.
 quote What the engineers found: We should have seen it earlier, said the head of the department, and we did not.
-row What the engineers found: Year | Cars
+header What the engineers found: Year | Cars
 row What the engineers found: 1990 | 8,000
 row What the engineers found: 2023 | 24,100
 code What the engineers found: load = cars * weight
@@ -217,7 +217,7 @@ heading Мост: Причины
 item Мост/Причины: Трещины
 item Мост/Причины: в опорах
 paragraph Мост/Причины: Надпись
-row Мост/Причины: Год | Машин
+header Мост/Причины: Год | Машин
 row Мост/Причины: 1990 | 8000
 note Мост/Причины: [2] См. приложение.
 `

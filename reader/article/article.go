@@ -31,6 +31,8 @@ type Block struct {
 	// Element is the innermost block element around it.
 	Element *html.Node
 	Text    string // with single blanks
+	// Contents says that it is an entry of a list of links, not text.
+	Contents bool
 }
 
 // Content returns the runs of text of the main content, in order.
@@ -38,6 +40,9 @@ func Content(root *html.Node, meta *Meta) []Block {
 	t := scan(root)
 	if len(t.blocks) == 0 {
 		return nil
+	}
+	if meta.Manual {
+		return t.manualContent()
 	}
 	t.mark()
 	t.score()

@@ -13,6 +13,8 @@ type Meta struct {
 	Title, Author, Site, Lang string
 	Date                      string // published, as YYYY-MM-DD
 	Body                      string // the article's text, where the page gives it as data
+	// Manual says that the page is one of a manual and not an article.
+	Manual bool
 }
 
 // facts are what a page's head and attributes hold, before one is chosen.
@@ -27,6 +29,8 @@ type facts struct {
 	dates    []string // from itemprop
 	dateText []string // what elements named after a date say
 	loose    []string // short texts with a number in them that follow the headline
+	social   bool     // it has data for other sites to show it by
+	foreign  bool     // it has scripts from elsewhere
 }
 
 // timed is a time element: its machine-readable value and its text.
@@ -45,6 +49,7 @@ func ReadMeta(doc *html.Node, address string) Meta {
 		Lang: f.language(),
 		Body: stripTags(f.ld.body),
 	}
+	m.Manual = f.manual(address == "")
 	m.Site = f.site(u)
 	m.Title = f.pickTitle(m.Site)
 	m.Author = f.author()
@@ -72,6 +77,7 @@ func (f *facts) collect(n *html.Node, weak bool) {
 		switch n.DataAtom {
 		case atom.Meta:
 			name := attr(n, "property")
+			f.social = f.social || name != ""
 			if name == "" {
 				name = attr(n, "name")
 			}
@@ -100,7 +106,9 @@ func (f *facts) collect(n *html.Node, weak bool) {
 				f.lang = attr(n, "xml:lang")
 			}
 		case atom.Script:
+			f.foreign = f.foreign || strings.Contains(attr(n, "src"), "//")
 			if strings.Contains(strings.ToLower(attr(n, "type")), "ld+json") && n.FirstChild != nil {
+				f.social = true
 				f.ld.read(n.FirstChild.Data)
 			}
 			return

@@ -93,6 +93,9 @@ func (t *tree) walk(n *html.Node, parent int) {
 		}
 		return
 	}
+	if n.DataAtom == atom.A && permalink(n) {
+		return
+	}
 	words := nameWords(0)
 	if len(n.Attr) > 0 {
 		words = nameOf(n)
@@ -123,6 +126,20 @@ func (t *tree) walk(n *html.Node, parent int) {
 		t.flush(self)
 		t.elems[self].end, t.elems[self].last = len(t.elems), len(t.blocks)
 	}
+}
+
+// permalink says that a link is the mark by which tools let one copy the
+// address of a heading.
+func permalink(n *html.Node) bool {
+	c := n.FirstChild
+	if c == nil || c != n.LastChild || c.Type != html.TextNode || len(c.Data) > 4 {
+		return false
+	}
+	switch c.Data {
+	case "¶", "§", "#", "🔗", "\uf0c1":
+		return strings.Contains(attr(n, "href"), "#")
+	}
+	return false
 }
 
 // linkInside says that an inline element holds a link.
