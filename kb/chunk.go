@@ -46,6 +46,7 @@ func Cut(page *reader.Page, size int) []Chunk {
 		size = DefaultChunkSize
 	}
 	c := cutter{text: page.Text, size: size}
+	contents := !slices.ContainsFunc(page.Blocks, func(b reader.Block) bool { return b.Kind != reader.Contents && b.Kind != reader.Heading })
 	at := 0
 	for _, b := range page.Blocks {
 		if b.Start < at || b.End > len(c.text) || b.End < b.Start {
@@ -53,7 +54,7 @@ func Cut(page *reader.Page, size int) []Chunk {
 		}
 		c.gap(at, b.Start)
 		at = b.End
-		if !hasWord(c.text[b.Start:b.End]) {
+		if !hasWord(c.text[b.Start:b.End]) || b.Kind == reader.Contents && !contents {
 			continue
 		}
 		if b.Kind == reader.Heading {
@@ -128,8 +129,12 @@ func (c *cutter) ties(before piece, kind reader.Kind) bool {
 		return true
 	}
 	switch kind {
+	case reader.Definition:
+		return before.kind == reader.Term || before.kind == reader.Definition
+	case reader.Term:
+		return before.kind == reader.Term // several have one definition
 	case reader.Item:
-		return before.kind == reader.Item || before.kind == reader.Paragraph
+		return before.kind == reader.Item || before.kind == reader.Paragraph || before.kind == reader.Definition
 	case reader.Code:
 		return before.kind != reader.Row
 	}
@@ -205,7 +210,8 @@ func (c *cutter) group(at int) (end, weight int) {
 
 // joins says whether two groups may share a chunk.
 func (c *cutter) joins(from, to int) bool {
-	return c.section[from].kind != reader.Row && c.section[to].kind != reader.Row
+	apart := func(k reader.Kind) bool { return k == reader.Row || k == reader.Term }
+	return !apart(c.section[from].kind) && !apart(c.section[to].kind)
 }
 
 func (c *cutter) emit(pieces []piece) {

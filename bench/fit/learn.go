@@ -132,7 +132,7 @@ func print(name string, s [5]float64) {
 	fmt.Printf("%-16s 100w %.3f  @1 %.3f  @2 %.3f  @5 %.3f  among %.3f\n", name, s[0], s[1], s[2], s[3], s[4])
 }
 
-func report(cases []fitCase) {
+func report(cases []fitCase) weights {
 	base := weights{1}
 	print("search", score(cases, func(*fitCase) *weights { return &base }))
 	all := learn(cases, 0.003)
@@ -155,16 +155,7 @@ func report(cases []fitCase) {
 	}
 	print("folds", score(cases, func(c *fitCase) *weights { return byFold[fold(c)] }))
 	refusals(cases, func(c *fitCase) *weights { return byFold[fold(c)] })
-	byGroup := map[string][]fitCase{}
-	for _, c := range cases {
-		byGroup[c.q.Folder] = append(byGroup[c.q.Folder], c)
-		byGroup[c.q.Type] = append(byGroup[c.q.Type], c)
-	}
-	for _, k := range slices.Sorted(maps.Keys(byGroup)) {
-		if k != "unanswerable" {
-			print(fmt.Sprint(k, " ", len(byGroup[k])), score(byGroup[k], func(c *fitCase) *weights { return byFold[fold(c)] }))
-		}
-	}
+	groups(cases, func(c *fitCase) *weights { return byFold[fold(c)] })
 	if *show != "" {
 		for i := range cases {
 			c := &cases[i]
@@ -194,6 +185,24 @@ func report(cases []fitCase) {
 		fmt.Printf("%s %.2f  ", extract.RankNames[k], all[k])
 	}
 	fmt.Println()
+	return all
+}
+
+func groups(cases []fitCase, w func(*fitCase) *weights) {
+	if !*long {
+		return
+	}
+	byGroup := map[string][]fitCase{}
+	for _, c := range cases {
+		byGroup[c.q.Folder] = append(byGroup[c.q.Folder], c)
+		byGroup[c.q.Type] = append(byGroup[c.q.Type], c)
+		byGroup[c.q.Lang] = append(byGroup[c.q.Lang], c)
+	}
+	for _, k := range slices.Sorted(maps.Keys(byGroup)) {
+		if k != "unanswerable" {
+			print(fmt.Sprint(k, " ", len(byGroup[k])), score(byGroup[k], w))
+		}
+	}
 }
 
 // window is at most sixty words around the best sentence.
@@ -201,7 +210,8 @@ func window(text string, j *extract.Judged) string {
 	return j.Window(text, *words)
 }
 
-var words = flag.Int("words", 60, "")
+var words = flag.Int("words", 80, "")
+var long = flag.Bool("long", false, "")
 var show = flag.String("show", "", "folders")
 
 func cutTo(s string, n int) string {

@@ -90,12 +90,14 @@ func readAll(dir, cache string) []doc {
 }
 
 var (
-	dir       = flag.String("dir", "/tmp/man", "")
-	cache     = flag.String("cache", "/tmp/man.gob", "")
-	questions = flag.String("questions", "/work/shared/eval/manuals_multi/questions.jsonl.gz", "")
-	ranked    = flag.Bool("rank", false, "")
-	depth     = flag.Int("depth", 100, "")
-	old       = flag.Bool("old", false, "")
+	dir             = flag.String("dir", "/tmp/man", "")
+	cache           = flag.String("cache", "/tmp/man.gob", "")
+	questions       = flag.String("questions", "/work/shared/eval/manuals_multi/questions.jsonl.gz", "")
+	ranked          = flag.Bool("rank", false, "")
+	depth           = flag.Int("depth", 100, "")
+	unseen          = flag.String("unseen", "/work/wt/questions/bench/questions/documents", "")
+	unseenQuestions = flag.String("unseen-questions", "/work/wt/questions/bench/questions/questions.jsonl", "")
+	old             = flag.Bool("old", false, "")
 )
 
 // unit is a passage of a document
@@ -112,9 +114,21 @@ func main() {
 	reader.WorkerMain()
 	flag.Parse()
 	t0 := time.Now()
-	docs := readAll(*dir, *cache)
-	fmt.Println(len(docs), "documents", time.Since(t0))
-	qs, err := asked.Load(*questions)
+	cases := load(*dir, *cache, *questions)
+	fmt.Println("judged", time.Since(t0))
+	w := report(cases)
+	if *unseen != "" {
+		mine := load(*unseen, *unseen+".gob", *unseenQuestions)
+		print("UNSEEN search", score(mine, func(*fitCase) *weights { return &weights{1} }))
+		print("UNSEEN", score(mine, func(*fitCase) *weights { return &w }))
+		groups(mine, func(*fitCase) *weights { return &w })
+	}
+	fmt.Println(time.Since(t0))
+}
+
+func load(dir, cache, questions string) []fitCase {
+	docs := readAll(dir, cache)
+	qs, err := asked.Load(questions)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -144,7 +158,7 @@ func main() {
 		q := &qs[i]
 		text := q.Question
 		if len(q.History) > 0 {
-			text = q.History[len(q.History)-1] + " " + text
+			text = q.History[len(q.History)-1].Question + " " + text
 		}
 		ix := indexes[q.Folder]
 		groups, err := ix.Respell(text)
@@ -192,9 +206,7 @@ func main() {
 		}
 		cases = append(cases, c)
 	}
-	fmt.Println("judged", time.Since(t0))
-	report(cases)
-	fmt.Println(time.Since(t0))
+	return cases
 }
 
 func (d *doc) name() string {

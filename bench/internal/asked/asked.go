@@ -15,18 +15,33 @@ import (
 
 // Question is one that a person asks of a folder.
 type Question struct {
-	ID       string   `json:"id"`
-	Folder   string   `json:"folder"`
-	Lang     string   `json:"lang"`
-	Type     string   `json:"type"`
-	Question string   `json:"question"`
-	History  []string `json:"history"` // the questions before it
+	ID       string `json:"id"`
+	Folder   string `json:"folder"`
+	Lang     string `json:"lang"`
+	Type     string `json:"type"`
+	Question string `json:"question"`
+	History  []Turn `json:"history"` // what was asked before it
 	// Accept are the facts of the answer: each is shown by any of its strings.
 	Accept [][]string `json:"accept"`
-	Gold   []struct {
-		File  string `json:"file"`
-		Quote string `json:"quote"`
-	} `json:"gold"`
+	Gold   []Gold     `json:"gold"`
+}
+
+// Gold is where an answer stands.
+type Gold struct {
+	File  string `json:"file"`
+	Quote string `json:"quote"`
+}
+
+// Turn is a question that was asked before, and its answer where that is known.
+type Turn struct{ Question, Answer string }
+
+// UnmarshalJSON reads an object, or the question alone.
+func (t *Turn) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &t.Question) == nil {
+		return nil
+	}
+	type plain Turn
+	return json.Unmarshal(data, (*plain)(t))
 }
 
 // Unanswerable says that the folder does not have the answer.
@@ -52,6 +67,19 @@ func Load(path string) ([]Question, error) {
 		var q Question
 		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		var ours struct {
+			Keys  [][]string `json:"keys"`
+			Files []string   `json:"files"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &ours); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if q.Accept == nil {
+			q.Accept = ours.Keys
+		}
+		for _, f := range ours.Files {
+			q.Gold = append(q.Gold, Gold{File: q.Folder + "/" + f})
 		}
 		out = append(out, q)
 	}
