@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"dossier/lang"
+	"dossier/lang/internal/wordfreq"
 	"dossier/lang/terms/internal/table"
 )
 
@@ -24,6 +25,7 @@ func main() {
 	flag.StringVar(&from.russian, "ru", "", "English-Russian dictionary of Wiktionary in DSL")
 	flag.StringVar(&from.chinese, "zh", "", "English-Mandarin dictionary of Wiktionary in DSL")
 	flag.StringVar(&from.openRussian, "openrussian", "", "OpenRussian's CSV files, with commas between them")
+	flag.StringVar(&from.wordfreq, "wordfreq", "", "directory of wordfreq's *.msgpack.gz lists")
 	out := flag.String("out", "lang/terms", "directory that the tables are written to")
 	flag.Parse()
 	if err := from.make(*out); err != nil {
@@ -32,10 +34,10 @@ func main() {
 }
 
 // sources are the files that the tables are made from.
-type sources struct{ cedict, russian, chinese, openRussian string }
+type sources struct{ cedict, russian, chinese, openRussian, wordfreq string }
 
 func (s sources) make(dir string) error {
-	ru := table.NewBuilder(table.About{Name: "built-in", Lang: lang.Russian, Licence: "CC BY-SA 4.0", Source: "Wiktionary, OpenRussian"})
+	ru := table.NewBuilder(table.About{Name: "russian", Lang: lang.Russian, Licence: "CC BY-SA 4.0", Source: "Wiktionary, OpenRussian"})
 	if err := read(s.russian, func(r io.Reader) error { return addWiktionary(ru, r, false) }); err != nil {
 		return err
 	}
@@ -44,12 +46,17 @@ func (s sources) make(dir string) error {
 			return err
 		}
 	}
-	zh := table.NewBuilder(table.About{Name: "built-in", Lang: lang.Chinese, Licence: "CC BY-SA 4.0", Source: "CC-CEDICT, Wiktionary"})
+	zh := table.NewBuilder(table.About{Name: "chinese", Lang: lang.Chinese, Licence: "CC BY-SA 4.0", Source: "CC-CEDICT, Wiktionary"})
 	if err := read(s.cedict, func(r io.Reader) error { return addCEDICT(zh, r) }); err != nil {
 		return err
 	}
 	if err := read(s.chinese, func(r io.Reader) error { return addWiktionary(zh, r, true) }); err != nil {
 		return err
+	}
+	for code, b := range map[string]*table.Builder{"ru": ru, "zh": zh} {
+		if err := wordfreq.Read(filepath.Join(s.wordfreq, "large_"+code+".msgpack.gz"), b.Common); err != nil {
+			return err
+		}
 	}
 	for name, b := range map[string]*table.Builder{"russian.terms": ru, "chinese.terms": zh} {
 		data, err := b.Bytes()
