@@ -148,7 +148,7 @@ func TestGroupsAreExact(t *testing.T) {
 
 func TestHolds(t *testing.T) {
 	x := New(open(t,
-		Doc{ID: "ru", Text: "Паром на остров отходит утром и возвращается в полдень."},
+		Doc{ID: "ru", Text: "Паром на остров отходит утром и возвращается в полдень, как поётся в песне The Voice of the Sea."},
 		Doc{ID: "zh", Text: "渡轮在早上开往岛上，这是最快的路。"},
 	))
 	for code, want := range map[lang.Code]bool{lang.Russian: true, lang.Chinese: true, lang.English: false, "de": false} {

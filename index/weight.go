@@ -1,7 +1,5 @@
 package index
 
-import "dossier/lang"
-
 // Weight returns how telling a term of [Tokens] is in this collection: its
 // inverse document frequency, from 0 for one that every document has. A term
 // that no document has weighs most.
@@ -14,35 +12,4 @@ func (x *Index) Weight(term string) float64 {
 		}
 	}
 	return float64(x.rarity(docs))
-}
-
-// usual are function words that nearly every paragraph of a language has.
-var usual = map[lang.Code][]string{
-	lang.English: {"the", "of", "to"}, lang.Russian: {"и", "в", "на"}, lang.Chinese: {"的", "是", "在"},
-}
-
-// Holds reports whether at least one document in two hundred is written in
-// English, Russian or Chinese, as their commonest words tell. Of other
-// languages it knows nothing.
-func (x *Index) Holds(code lang.Code) bool {
-	var stems stemmer
-	for _, word := range usual[code] {
-		k := latin
-		switch code {
-		case lang.Russian:
-			k = cyrillic
-		case lang.Chinese:
-			k = character
-		}
-		docs := 0
-		for _, s := range x.segments {
-			if l, err := s.find(stems.term(word, k, inEnglish)); err == nil {
-				docs += l.docs
-			}
-		}
-		if docs > 0 && docs*rareTongue >= x.docs {
-			return true
-		}
-	}
-	return false
 }

@@ -293,7 +293,10 @@ func (t *Table) FromEnglish(k *Keyer, key string) []Found {
 		}
 		sort.SliceStable(f.Meanings, func(a, b int) bool { return f.Meanings[a].Weight > f.Meanings[b].Weight })
 		f.Meanings = f.Meanings[:min(len(f.Meanings), maxMeanings)]
-		most := f.Meanings[0].Weight // each English term is there because another one means it
+		if len(f.Meanings) == 0 {
+			continue // no builder writes a term that nothing means
+		}
+		most := f.Meanings[0].Weight
 		for i := range f.Meanings {
 			f.Meanings[i].Weight /= most
 		}
