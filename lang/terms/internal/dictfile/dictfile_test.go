@@ -104,7 +104,9 @@ func FuzzReadCEDICT(f *testing.F) {
 func FuzzReadDSL(f *testing.F) {
 	f.Add([]byte("gird\n\t[m1]связывать [p]<impf>[/p], \\[x\\][/m]\n\tSEE: <<a>>\n"))
 	f.Add([]byte("g\x00i\x00\n\x00"))
-	f.Fuzz(func(t *testing.T, text []byte) { _ = ReadDSL(bytes.NewReader(text), func(e Entry) { checkEntry(t, e) }) })
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_ = ReadDSL(bytes.NewReader(text), func(e Entry) { checkEntry(t, e) })
+	})
 }
 
 func FuzzReadDictd(f *testing.F) {
@@ -117,5 +119,7 @@ func FuzzReadDictd(f *testing.F) {
 
 func FuzzReadTSV(f *testing.F) {
 	f.Add("кот\tcat, tomcat; (zool.) feline\n#\n\t\n")
-	f.Fuzz(func(t *testing.T, text string) { _ = ReadTSV(strings.NewReader(text), func(e Entry) { checkEntry(t, e) }) })
+	f.Fuzz(func(t *testing.T, text string) {
+		_ = ReadTSV(strings.NewReader(text), func(e Entry) { checkEntry(t, e) })
+	})
 }

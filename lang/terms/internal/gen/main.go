@@ -13,6 +13,7 @@
 //     en-cmn-enwiktionary.dsl.dz of github.com/open-dsl-dict/wiktionary-dict),
 //   - OpenRussian's tables (*.csv of github.com/Badestrand/russian-dictionary;
 //     with others.csv only the words that are no nouns, verbs or adjectives),
+//   - computing.tsv beside this file, our own,
 //   - how common words are: the lists of the Python package wordfreq 3.1.1.
 //
 // For example:
@@ -26,6 +27,7 @@ package main
 
 import (
 	"compress/gzip"
+	_ "embed"
 	"flag"
 	"fmt"
 	"io"
@@ -36,8 +38,14 @@ import (
 
 	"dossier/lang"
 	"dossier/lang/internal/wordfreq"
+	"dossier/lang/terms/internal/dictfile"
 	"dossier/lang/terms/internal/table"
 )
+
+// computing is the part of the vocabulary that is our own.
+//
+//go:embed computing.tsv
+var computing string
 
 func main() {
 	log.SetFlags(0)
@@ -72,6 +80,14 @@ func (s sources) make(dir string) error {
 		return err
 	}
 	if err := read(s.chinese, func(r io.Reader) error { return addWiktionary(zh, r, true) }); err != nil {
+		return err
+	}
+	err := dictfile.ReadTSV(strings.NewReader(computing), func(e dictfile.Entry) {
+		for _, b := range []*table.Builder{ru, zh} { // which takes what is in its script
+			addOwn(b, e)
+		}
+	})
+	if err != nil {
 		return err
 	}
 	for code, b := range map[string]*table.Builder{"ru": ru, "zh": zh} {
