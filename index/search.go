@@ -26,6 +26,7 @@ type Index struct {
 	docs     int
 	tongues  uint32 // as bits, in which Latin words are stemmed
 	gain     [countCodes << 8]float32
+	spoken   languages
 }
 
 // Query asks for documents.

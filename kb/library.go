@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"dossier/lang/terms"
 	"dossier/llm"
 	"dossier/reader"
 )
@@ -60,6 +61,9 @@ type Options struct {
 	Cache     int     // bytes of documents kept in memory for searches; 64 MiB
 	// EmbedBatch is how many chunks an embedder gets at once; 64.
 	EmbedBatch int
+	// Terms says what words are in another language, so that questions find
+	// documents in others than their own; nil: they don't.
+	Terms *terms.Dictionary
 }
 
 func (o Options) withDefaults() Options {

@@ -168,12 +168,14 @@ type searching struct {
 	v      *view
 	q      Query
 	filter func(id string) bool // nil if all chunks count
+	groups []index.Group        // what the words are in other languages
 	err    error                // of the filter
 	chunks map[string]index.Doc // that the ranking reads
 }
 
 func (s *searching) lexical() ([]index.Hit, error) {
-	q := index.Query{Text: s.q.Text, Limit: s.q.TopBM25, Filter: s.filter}
+	s.groups = Translate(s.l.opts.Terms, s.v.index, s.q.Text)
+	q := index.Query{Text: s.q.Text, Limit: s.q.TopBM25, Filter: s.filter, Groups: s.groups}
 	rerank := !s.l.opts.NoRerank
 	if s.q.Rerank != nil {
 		rerank = *s.q.Rerank
@@ -195,7 +197,7 @@ const rankDepth = 50
 // readAhead reads the chunks that the ranking will ask for one by one, as far
 // as a plain search can tell.
 func (s *searching) readAhead() error {
-	hits, err := s.v.index.Search(index.Query{Text: s.q.Text, Limit: max(rankDepth, s.q.TopBM25), Filter: s.filter})
+	hits, err := s.v.index.Search(index.Query{Text: s.q.Text, Limit: max(rankDepth, s.q.TopBM25), Filter: s.filter, Groups: s.groups})
 	if err := errors.Join(err, s.err); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"dossier/bench/internal/asked"
 	"dossier/extract"
+	"dossier/index"
 )
 
 type fitCase struct {
@@ -19,6 +20,8 @@ type fitCase struct {
 	f      [][extract.RankSize]float64
 	right  []bool
 	quotes []string
+	text   string
+	ix     *index.Index
 	// unknown is the share of the question that the collection does not have
 	unknown float64
 }
@@ -135,7 +138,7 @@ func print(name string, s [5]float64) {
 func report(cases []fitCase) weights {
 	base := weights{1}
 	print("search", score(cases, func(*fitCase) *weights { return &base }))
-	all := learn(cases, 0.003)
+	all := learn(cases, *l2)
 	print("fitted", score(cases, func(*fitCase) *weights { return &all }))
 	fold := func(c *fitCase) string { return c.q.Folder }
 	byFold := map[string]*weights{}
@@ -150,7 +153,7 @@ func report(cases []fitCase) weights {
 				rest = append(rest, o)
 			}
 		}
-		w := learn(rest, 0.003)
+		w := learn(rest, *l2)
 		byFold[k] = &w
 	}
 	print("folds", score(cases, func(c *fitCase) *weights { return byFold[fold(c)] }))
@@ -212,6 +215,7 @@ func window(text string, j *extract.Judged) string {
 
 var words = flag.Int("words", 80, "")
 var long = flag.Bool("long", false, "")
+var l2 = flag.Float64("l2", 0.003, "")
 var show = flag.String("show", "", "folders")
 
 func cutTo(s string, n int) string {

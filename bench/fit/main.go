@@ -118,9 +118,10 @@ func main() {
 	fmt.Println("judged", time.Since(t0))
 	w := report(cases)
 	if *unseen != "" {
-		mine := load(*unseen, *unseen+".gob", *unseenQuestions)
+		mine := load(*unseen, "/tmp/unseen.gob", *unseenQuestions)
 		print("UNSEEN search", score(mine, func(*fitCase) *weights { return &weights{1} }))
 		print("UNSEEN", score(mine, func(*fitCase) *weights { return &w }))
+		refusals(mine, func(*fitCase) *weights { return &w })
 		groups(mine, func(*fitCase) *weights { return &w })
 	}
 	fmt.Println(time.Since(t0))
@@ -197,7 +198,7 @@ func load(dir, cache, questions string) []fitCase {
 			}
 		}
 		judged := extract.Judge(text, code, ix, groups, cs)
-		c := fitCase{q: q, unknown: extract.Unknown(text, code, ix, groups)}
+		c := fitCase{q: q, text: text, ix: ix, unknown: extract.Unknown(text, code, ix, groups)}
 		for j := range judged {
 			c.units = append(c.units, us[j])
 			c.f = append(c.f, judged[j].Features)

@@ -13,7 +13,7 @@ import (
 // what tells whether the best passages answer
 type trust []float64
 
-var trustNames = []string{"bias", "cover", "cover3", "sentence", "near", "keys", "lacks", "headed", "unknown", "margin", "best", "pairs", "named", "rare", "rare2", "rareAll"}
+var trustNames = []string{"bias", "cover", "cover3", "sentence", "near", "keys", "lacks", "headed", "unknown", "margin", "best", "pairs", "named", "rare", "rare2", "rareAll", "conf"}
 
 func feature(c *fitCase, i int, name string) float64 {
 	return c.f[i][slices.Index(extract.RankNames[:], name)]
@@ -51,9 +51,19 @@ func trustOf(c *fitCase, w *weights, skip func(i int) bool) trust {
 	t[13] = f("rare")
 	t[14] = f("rare2")
 	for _, i := range o[:min(3, len(o))] {
+		t[16] = confidence(c, o)
 		t[15] = max(t[15], feature(c, i, "rare")*feature(c, i, "rare2"))
 	}
 	return t
+}
+
+func confidence(c *fitCase, o []int) float64 {
+	var ps []extract.Passage
+	for _, i := range o[:min(6, len(o))] {
+		u := c.units[i]
+		ps = append(ps, extract.Passage{Title: u.doc.name(), Headings: u.headings, Text: u.text})
+	}
+	return extract.Select(c.text, ps, c.ix, extract.Options{}).Confidence
 }
 
 type example struct {
@@ -162,6 +172,26 @@ func refusals(cases []fitCase, w func(*fitCase) *weights) {
 			}
 		}
 		fmt.Printf("floor %.2f: wrong-refusal %.3f false-answer %.3f (made %.3f) reliability %.3f 100w %.3f\n", floor, refused/can, answered/cannot, answeredMade/made, right/claimed, in100/can)
+	}
+	for _, floor := range []float64{0.1, 0.15, 0.2, 0.25, 0.32, 0.4, 0.5, 0.6} {
+		var can, refused, cannot, answered float64
+		for _, e := range list {
+			p := e.t[16]
+			switch {
+			case !e.real:
+			case e.c.q.Unanswerable():
+				cannot++
+				if p >= floor {
+					answered++
+				}
+			default:
+				can++
+				if p < floor {
+					refused++
+				}
+			}
+		}
+		fmt.Printf("conf %.2f: wrong-refusal %.3f false-answer %.3f\n", floor, refused/can, answered/cannot)
 	}
 	all := logistic(list)
 	for k, n := range trustNames {

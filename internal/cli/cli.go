@@ -74,6 +74,7 @@ type grammar struct {
 	MCP        mcpCmd        `cmd:"" name:"mcp" group:"agents" help:"Servers that bring more tools."`
 	Runs       runsCmd       `cmd:"" group:"runs" help:"See and steer what is being worked on and what was."`
 	KB         kbCmd         `cmd:"" name:"kb" group:"docs" help:"Collections of your documents: add, list, search, use, remove."`
+	Dict       dictCmd       `cmd:"" group:"docs" help:"Dictionaries that help to find documents in another language: add, list, remove."`
 	Doctor     doctorCmd     `cmd:"" group:"setup" help:"Check that everything works, and say what to do where it doesn't."`
 	Models     modelsCmd     `cmd:"" group:"setup" help:"Show, list and try the configured models."`
 	Config     configCmd     `cmd:"" name:"config" group:"setup" help:"Show each setting and where its value comes from."`

@@ -154,6 +154,7 @@ type KB struct {
 	K         float64 `key:"hybrid_k" alias:"hybrid_k" default:"60" min:"1" max:"1000" help:"Constant of the reciprocal rank fusion of the two."`
 	ChunkSize int     `key:"chunk_size" default:"0" min:"0" max:"20000" help:"Letters in a passage; 0 is the default. It counts for what is read from then on."`
 	MaxFileMB int     `key:"max_file_mb" default:"64" min:"1" max:"4096" help:"Larger files are listed and not read, in MiB."`
+	Dictd     string  `key:"dictd" kind:"path" default:"/usr/share/dictd" help:"Folder of dictd's dictionaries that are installed on this machine; those between English and Russian or Chinese help to search in another language. Empty uses none."`
 }
 
 // Prompts replace the built-in ones. {available_tools} and {current_date} are filled in.

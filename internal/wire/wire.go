@@ -17,6 +17,7 @@ import (
 	"dossier/internal/store"
 	"dossier/kb"
 	"dossier/lang"
+	"dossier/lang/terms"
 	"dossier/llm"
 	"dossier/mode"
 	"dossier/mode/websearch"
@@ -95,6 +96,7 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 	p := &Product{Reader: reader.New(reader.Config{CacheDir: filepath.Join(s.Dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})}
 	p.Library = kb.New(s.Store, p.Reader, embedder(models), kb.Options{
 		TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense, K: cfg.KB.K, ChunkSize: cfg.KB.ChunkSize, MaxFile: int64(cfg.KB.MaxFileMB) << 20,
+		Terms: terms.New(Dictionaries(cfg, s.Dir).Tables),
 	})
 	if p.outside, err = reach(cfg, s, p.Reader, models); err != nil {
 		p.Reader.Close()
@@ -111,6 +113,12 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 	}, local)
 	p.Modes = append(p.Modes, s.Modes...)
 	return p, nil
+}
+
+// Dictionaries are those that a user added to a data directory, and those that
+// are installed on the machine.
+func Dictionaries(cfg *config.Config, dir string) terms.Shelf {
+	return terms.Shelf{Dir: filepath.Join(dir, "dictionaries"), Installed: cfg.KB.Dictd}
 }
 
 // Close ends what the product has under way, while the store is still open.

@@ -1,6 +1,8 @@
 package terms
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -76,7 +78,7 @@ func (d *Dictionary) translateRun(k *table.Keyer, text string, from, to int, cod
 // addSound gives the first character of a name, as groups have it, how the
 // whole is pronounced.
 func (l *lexicon) addSound(groups []Group, text string, start, end int) []Group {
-	t := l.tables[len(l.tables)-1]
+	t := l.own()
 	var b strings.Builder
 	for _, r := range t.Simplified(text[start:end]) {
 		s := t.Pinyin(r)
@@ -94,9 +96,9 @@ func (l *lexicon) addSound(groups []Group, text string, start, end int) []Group 
 	return groups
 }
 
-// segment returns where the words of a run of characters begin, and its end.
-// Of all ways to cut it that is taken whose words are longest: the sum of the
-// squares of their lengths is greatest.
+// segment returns where the words of a run of characters begin, and its end. Of
+// all ways to cut it the likeliest is taken, as far as how common words are
+// tells.
 func (l *lexicon) segment(k *table.Keyer, run string) []int {
 	var at []int // where characters begin
 	for i := range run {
@@ -104,12 +106,12 @@ func (l *lexicon) segment(k *table.Keyer, run string) []int {
 	}
 	at = append(at, len(run))
 	n := len(at) - 1
-	best, back := make([]int, n+1), make([]int, n+1)
+	cost, back := make([]int, n+1), make([]int, n+1)
 	for i := 1; i <= n; i++ {
-		best[i], back[i] = best[i-1]+1, i-1
-		for j := max(0, i-maxCharacters); j < i-1; j++ {
-			if score := best[j] + (i-j)*(i-j); score > best[i] && l.known(k, run[at[j]:at[i]]) {
-				best[i], back[i] = score, j
+		cost[i] = math.MaxInt
+		for j := max(0, i-maxCharacters); j < i; j++ { // of equals the longest word
+			if c := l.cost(k, run[at[j]:at[i]], i-j); c > 0 && cost[j]+c < cost[i] {
+				cost[i], back[i] = cost[j]+c, j
 			}
 		}
 	}
@@ -118,17 +120,25 @@ func (l *lexicon) segment(k *table.Keyer, run string) []int {
 		cuts = append(cuts, at[i])
 	}
 	cuts = append(cuts, 0)
-	for i, j := 0, len(cuts)-1; i < j; i, j = i+1, j-1 {
-		cuts[i], cuts[j] = cuts[j], cuts[i]
-	}
+	slices.Reverse(cuts)
 	return cuts
 }
 
-func (l *lexicon) known(k *table.Keyer, term string) bool {
+// cost is how unlikely a word of so many characters is, 0 for no word at all.
+// Words that are in a table without being known to be common are still words.
+func (l *lexicon) cost(k *table.Keyer, term string, characters int) int {
+	const usual = 3
 	for _, t := range l.tables {
-		if t.HasOther(k, term) || t.HasOther(k, t.Simplified(term)) {
-			return true
+		common, has := t.HasOther(k, term)
+		if !has {
+			common, has = t.HasOther(k, l.own().Simplified(term))
+		}
+		if has {
+			return table.MostCommon + 2 - max(common, usual)
 		}
 	}
-	return false
+	if characters == 1 {
+		return table.MostCommon + 3
+	}
+	return 0
 }

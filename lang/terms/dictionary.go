@@ -2,6 +2,7 @@ package terms
 
 import (
 	_ "embed"
+	"math"
 	"sync"
 
 	"dossier/lang"
@@ -41,6 +42,9 @@ type lexicon struct {
 	code   lang.Code
 	tables []*table.Table
 }
+
+// own is the table that comes with the program.
+func (l *lexicon) own() *table.Table { return l.tables[len(l.tables)-1] }
 
 // Default returns the dictionary of the tables that come with the program.
 func Default() *Dictionary { return builtIn() }
@@ -147,7 +151,7 @@ func (l *lexicon) toEnglish(k *table.Keyer, term string, out *translations) {
 		for _, t := range l.tables {
 			found := t.FromOther(k, term)
 			if len(found) == 0 {
-				found = t.FromOther(k, t.Simplified(term))
+				found = t.FromOther(k, l.own().Simplified(term))
 			}
 			for _, f := range found {
 				out.addAll(f.Meanings, 1)
@@ -162,14 +166,17 @@ func (l *lexicon) toEnglish(k *table.Keyer, term string, out *translations) {
 	}
 	for _, t := range l.tables {
 		found := t.FromOther(k, key)
-		exact := false
+		exact, most := false, 0
 		for _, f := range found {
-			exact = exact || f.Term == folded
+			exact, most = exact || f.Term == folded, max(most, f.Common)
 		}
 		for _, f := range found {
-			share := 1.0
-			if exact && f.Term != folded {
+			share := math.Sqrt(float64(1+f.Common) / float64(1+most)) // of words that look alike, the common one
+			if exact {
 				share = otherTerm
+				if f.Term == folded {
+					share = 1
+				}
 			}
 			out.addAll(f.Meanings, share)
 		}
@@ -185,19 +192,21 @@ func (l *lexicon) fromEnglish(k *table.Keyer, term string, out *translations) {
 	}
 	for _, t := range l.tables {
 		found := t.FromEnglish(k, key)
-		exact := false
+		meant := "" // the term itself, or the one that looks least derived
 		for _, f := range found {
-			exact = exact || table.Fold(f.Term) == folded
+			if s := table.Fold(f.Term); s == folded || meant == "" || meant != folded && len(s) < len(meant) {
+				meant = s
+			}
 		}
 		for _, f := range found {
 			share := 1.0
-			if exact && table.Fold(f.Term) != folded {
+			if table.Fold(f.Term) != meant {
 				share = otherTerm
 			}
 			out.addAll(f.Meanings, share)
 			if l.code == lang.Chinese {
 				for _, m := range f.Meanings {
-					if written := t.Traditional(k, m.Text); written != m.Text {
+					if written := l.own().Traditional(k, m.Text); written != m.Text {
 						out.add(written, share*m.Weight)
 					}
 				}

@@ -66,7 +66,7 @@ func (d *Dictionary) phrase(k *table.Keyer, text string, words []span, from, to 
 		}
 		key := k.Key(text[words[0].start:words[n-1].end], from)
 		for _, t := range d.lexicon(other).tables {
-			if from == lang.English && t.HasEnglish(k, key) || from != lang.English && t.HasOther(k, key) {
+			if _, has := t.HasOther(k, key); has && from != lang.English || from == lang.English && t.HasEnglish(k, key) {
 				return n
 			}
 		}
@@ -79,12 +79,13 @@ func (d *Dictionary) phrase(k *table.Keyer, text string, words []span, from, to 
 func (d *Dictionary) word(k *table.Keyer, word string, from, to lang.Code) []Translation {
 	found := d.lookup(k, word, from, to)
 	if len(found) == 0 && from == lang.Russian {
+		var all translations
 		for _, kin := range d.kin(k, word) {
 			for _, t := range d.lookup(k, kin, from, to) {
-				t.Weight *= derivation
-				found = append(found, t)
+				all.add(t.Text, derivation*t.Weight)
 			}
 		}
+		found = all.best(maxTranslations)
 	}
 	name := startsUpper(word)
 	if len(found) > 0 && !name {
@@ -163,6 +164,13 @@ func (d *Dictionary) kin(k *table.Keyer, word string) []string {
 		return nil
 	}
 	l := d.russian()
+	if last, before := letters[n-1], letters[n-2]; n > 3 && !vowel(last) && (before == 'е' || before == 'о') {
+		for _, instead := range []string{"", "ь", "й"} { // ошибок, ошибка; денег, деньги; копеек, копейка
+			if s := string(letters[:n-2]) + instead + string(last); l.has(k, s) {
+				return l.terms(k, s)
+			}
+		}
+	}
 	if last, before := letters[n-1], letters[n-2]; !vowel(last) && !vowel(before) {
 		for _, between := range []string{"е", "о"} {
 			if s := string(letters[:n-1]) + between + string(last); l.has(k, s) {
@@ -205,7 +213,7 @@ func (d *Dictionary) kin(k *table.Keyer, word string) []string {
 
 func (l *lexicon) has(k *table.Keyer, key string) bool {
 	for _, t := range l.tables {
-		if t.HasOther(k, key) {
+		if _, has := t.HasOther(k, key); has {
 			return true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"dossier/lang/internal/ngram"
+	"dossier/lang/internal/wordfreq"
 )
 
 // maxWords bounds the vocabulary of a language.
@@ -114,7 +115,7 @@ func (s sources) addWordfreq(lang string, add func(string, float64)) error {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		return readWordfreq(path, func(w string, f float64) {
+		return wordfreq.Read(path, func(w string, f float64) {
 			if lang == "sr" {
 				w = serbianCyrillic.Replace(w)
 			}

@@ -53,7 +53,7 @@ func Tidy(s string) string {
 		}
 		b.WriteRune(r)
 	}
-	s = strings.Trim(b.String(), " .,;:!?…*~=—–\"“”«»")
+	s = strings.Trim(b.String(), " .,;:!?…*~=—–)]}>\"“”«»")
 	if len(s) > maxText || !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return ""
 	}
@@ -73,6 +73,9 @@ func outside(s string) string {
 			depth++
 			b.WriteByte(' ')
 		case ')', ']', '}', '>':
+			if depth == 0 {
+				b.WriteRune(r) // as after a number: 2)
+			}
 			depth = max(0, depth-1)
 		default:
 			if depth == 0 {

@@ -59,6 +59,20 @@ func addWiktionary(b *table.Builder, r io.Reader, chinese bool) error {
 	return nil
 }
 
+// addOwn adds translations that were chosen by hand: they stand beside the
+// best that dictionaries have.
+func addOwn(b *table.Builder, e dictfile.Entry) {
+	most := 1.0
+	for _, score := range b.Meanings(table.Fold(e.Head)) {
+		most = max(most, score)
+	}
+	for i, sense := range e.Senses {
+		for j, term := range sense {
+			b.Add(e.Head, term, most*scoreAt(i, j))
+		}
+	}
+}
+
 // addOpenRussian reads a table of OpenRussian: columns with tabs between them,
 // of which "bare" is the word and "translations_en" what it means, senses with
 // semicolons and terms with commas between them.

@@ -20,6 +20,7 @@ type Builder struct {
 	keys       Keyer
 	entries    map[string]map[string]float64 // other term, English term: score
 	written    map[string]string             // how a Chinese term is written traditionally
+	common     map[string]int
 	characters []string
 }
 
@@ -28,8 +29,11 @@ const maxMeanings = 12
 
 // NewBuilder makes a table of what about says.
 func NewBuilder(about About) *Builder {
-	return &Builder{about: about, entries: map[string]map[string]float64{}, written: map[string]string{}}
+	return &Builder{about: about, entries: map[string]map[string]float64{}, written: map[string]string{}, common: map[string]int{}}
 }
+
+// Describe changes what is said of the table.
+func (b *Builder) Describe(change func(*About)) { change(&b.about) }
 
 // Len returns how many terms of the other language there are.
 func (b *Builder) Len() int { return len(b.entries) }
@@ -40,7 +44,7 @@ func (b *Builder) Add(other, english string, score float64) {
 	if b.about.Lang != lang.Chinese {
 		other = Fold(other)
 	}
-	if english == "" || other == "" || score <= 0 || strings.ContainsAny(other+english, "\n\t") || b.keys.Key(other, b.about.Lang) == "" {
+	if english == "" || other == "" || score <= 0 || !b.inScript(other) || strings.ContainsAny(english, "\n\t") {
 		return
 	}
 	m := b.entries[other]
@@ -66,6 +70,29 @@ func (b *Builder) Add(other, english string, score float64) {
 // Meanings returns the English terms of a term with their scores.
 func (b *Builder) Meanings(other string) map[string]float64 { return b.entries[other] }
 
+// Common says how often a word is used, as a share of all words.
+func (b *Builder) Common(word string, share float64) {
+	if b.about.Lang != lang.Chinese {
+		word = Fold(word)
+	}
+	const rarest = 9 // of the logarithms that there are
+	b.common[word] = max(b.common[word], min(MostCommon, max(0, int(math.Round(math.Log10(share)+rarest-0.5)))))
+}
+
+// commonness is how common a term is. Lists of words have no phrases: those
+// are taken to be a little rarer than their rarest word.
+func (b *Builder) commonness(term string) int {
+	words := strings.FieldsFunc(term, func(r rune) bool { return r == ' ' || r == '-' })
+	if len(words) < 2 {
+		return b.common[term]
+	}
+	least := MostCommon
+	for _, w := range words {
+		least = min(least, b.common[w])
+	}
+	return max(least-1, b.common[term])
+}
+
 // Written says how a Chinese term is written traditionally.
 func (b *Builder) Written(simplified, traditional string) { b.written[simplified] = traditional }
 
@@ -73,6 +100,25 @@ func (b *Builder) Written(simplified, traditional string) { b.written[simplified
 // pronounced; of several the first counts as the usual one.
 func (b *Builder) Character(simplified, traditional rune, pinyin string) {
 	b.characters = append(b.characters, string(simplified)+" "+string(traditional)+" "+pinyin+"\n")
+}
+
+// inScript reports whether a term is written as its language is.
+func (b *Builder) inScript(term string) bool {
+	script, some := unicode.Cyrillic, false
+	if b.about.Lang == lang.Chinese {
+		script = unicode.Han
+	}
+	for _, r := range term {
+		switch {
+		case unicode.Is(script, r):
+			some = true
+		case unicode.IsDigit(r), r == ' ', r == '-', r == '\'', r == '·':
+		case unicode.Is(unicode.Latin, r) && b.about.Lang == lang.Chinese: // 卡拉OK
+		default:
+			return false
+		}
+	}
+	return some
 }
 
 // plainEnglish takes off the words that dictionaries put before a term.
@@ -120,7 +166,7 @@ func (b *Builder) Bytes() ([]byte, error) {
 			lines.WriteString("\t" + w)
 		}
 		lines.WriteByte('\n')
-		meanings = binary.AppendUvarint(meanings, uint64(len(best[i])))
+		meanings = binary.AppendUvarint(meanings, uint64(len(best[i])<<weightBits|b.commonness(other)))
 		for _, m := range best[i] {
 			code := uint64(math.Ceil(m.Weight*(1<<weightBits))) - 1
 			meanings = binary.AppendUvarint(meanings, uint64(number[m.Text])<<weightBits|code)

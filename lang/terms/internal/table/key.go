@@ -37,6 +37,14 @@ func (k *Keyer) Stem(word string, code lang.Code) string {
 	if len(word) < 3 || strings.ContainsAny(word, "0123456789") {
 		return word
 	}
+	if code == lang.Russian {
+		if strings.HasSuffix(word, "пись") {
+			return strings.TrimSuffix(word, "ь") // запись is a noun, and no verb that ends in -сь
+		}
+		if stem := neuters[word]; stem != "" {
+			return stem
+		}
+	}
 	if k.env == nil {
 		k.env = snowballstem.NewEnv(word)
 	} else {
@@ -53,6 +61,19 @@ func (k *Keyer) Stem(word string, code lang.Code) string {
 	}
 	return word
 }
+
+// neuters are the forms of the ten nouns that are like время, времени, which
+// the stemmer takes for two words.
+var neuters = func() map[string]string {
+	m := map[string]string{}
+	for _, stem := range []string{"врем", "им", "плем", "сем", "знам", "плам", "брем", "тем", "стрем", "вым"} {
+		m[stem+"я"] = stem
+		for _, ending := range []string{"ени", "енем", "ена", "ен", "енам", "енами", "енах"} {
+			m[stem+ending] = stem
+		}
+	}
+	return m
+}()
 
 // InWord reports characters of words. A hyphen and an apostrophe part words.
 func InWord(r rune) bool {

@@ -11,13 +11,13 @@ package table
 
 import (
 	"bytes"
-	"cmp"
 	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sort"
 	"strings"
 	"sync"
@@ -39,6 +39,8 @@ type About struct {
 	Format  string    `json:"format,omitempty"`  // of the file that it was made from
 	Licence string    `json:"licence,omitempty"` // of the data
 	Source  string    `json:"source,omitempty"`
+	Title   string    `json:"title,omitempty"` // as the dictionary calls itself
+	Stamp   string    `json:"stamp,omitempty"` // of the file that it was made from
 }
 
 // Meaning is a translation. Its weight is in (0, 1], the best one's is 1.
@@ -50,14 +52,19 @@ type Meaning struct {
 // Found is a term of a table with its translations, the best first.
 type Found struct {
 	Term     string
+	Common   int // how common a term of the other language is, up to MostCommon
 	Meanings []Meaning
 }
+
+// MostCommon is how common the commonest words are; each step less is a tenth
+// as often, and 0 is not known.
+const MostCommon = 7
 
 // Table is an unpacked file. It is safe for concurrent use.
 type Table struct {
 	About
 	english, other terms
-	meanings       []byte   // by other term: how many, then number<<weightBits|weight of each
+	meanings       []byte   // by other term: how many<<weightBits|commonness, then number<<weightBits|weight of each
 	at             []uint32 // where those of a term begin
 	traditional    map[rune]rune
 	simplified     map[rune]rune
@@ -165,11 +172,11 @@ func (t *Table) checkMeanings() error {
 	for range t.other.len() {
 		t.at = append(t.at, uint32(pos))
 		n, size := binary.Uvarint(t.meanings[pos:])
-		if size <= 0 || n > uint64(len(t.meanings)) {
+		if size <= 0 || n>>weightBits > uint64(len(t.meanings)) {
 			return errors.New("a table of terms that is damaged")
 		}
 		pos += size
-		for range n {
+		for range n >> weightBits {
 			v, size := binary.Uvarint(t.meanings[pos:])
 			if size <= 0 || v>>weightBits >= uint64(t.english.len()) {
 				return errors.New("a table of terms that is damaged")
@@ -211,7 +218,7 @@ func (t *Table) readCharacters(text string) {
 func (t *Table) each(i int, yield func(english int, weight uint64)) {
 	list := t.meanings[t.at[i]:t.at[i+1]]
 	n, size := binary.Uvarint(list)
-	for range n {
+	for range n >> weightBits {
 		list = list[size:]
 		var v uint64
 		v, size = binary.Uvarint(list)
@@ -233,17 +240,27 @@ func (t *Table) FromOther(k *Keyer, key string) []Found {
 }
 
 func (t *Table) otherAt(i int) Found {
-	f := Found{Term: t.other.term(i)}
+	f := Found{Term: t.other.term(i), Common: t.common(i)}
 	t.each(i, func(english int, weight uint64) {
 		f.Meanings = append(f.Meanings, Meaning{t.english.term(english), weightOf(weight)})
 	})
 	return f
 }
 
-// HasOther reports whether the other language has a term with this key.
-func (t *Table) HasOther(k *Keyer, key string) bool {
+// common is how common term i is.
+func (t *Table) common(i int) int {
+	n, _ := binary.Uvarint(t.meanings[t.at[i]:])
+	return int(n & (1<<weightBits - 1))
+}
+
+// HasOther reports whether the other language has a term with this key, and
+// how common the first of them is.
+func (t *Table) HasOther(k *Keyer, key string) (common int, has bool) {
 	i := t.other.find(k, key)
-	return i < t.other.len() && k.Key(t.other.term(i), t.Lang) == key
+	if i == t.other.len() || k.Key(t.other.term(i), t.Lang) != key {
+		return 0, false
+	}
+	return t.common(i), true
 }
 
 // OtherWith returns up to limit terms whose key begins with prefix.
@@ -259,7 +276,7 @@ func (t *Table) OtherWith(k *Keyer, prefix string, limit int) []Found {
 }
 
 // FromEnglish returns the English terms that have this key with what they are
-// in the other language.
+// in the other language. Common words come before rare ones.
 func (t *Table) FromEnglish(k *Keyer, key string) []Found {
 	t.invert.Do(t.makeInverse)
 	var out []Found
@@ -270,7 +287,18 @@ func (t *Table) FromEnglish(k *Keyer, key string) []Found {
 		}
 		f := Found{Term: term}
 		for _, v := range t.inverse[t.begins[i]:t.begins[i+1]] {
-			f.Meanings = append(f.Meanings, Meaning{t.other.term(int(v >> weightBits)), weightOf(uint64(v & (1<<weightBits - 1)))})
+			other := int(v >> weightBits)
+			weight := weightOf(uint64(v&(1<<weightBits-1))) * math.Sqrt(float64(1+t.common(other))/(1+MostCommon))
+			f.Meanings = append(f.Meanings, Meaning{t.other.term(other), weight})
+		}
+		sort.SliceStable(f.Meanings, func(a, b int) bool { return f.Meanings[a].Weight > f.Meanings[b].Weight })
+		f.Meanings = f.Meanings[:min(len(f.Meanings), maxMeanings)]
+		if len(f.Meanings) == 0 {
+			continue // no builder writes a term that nothing means
+		}
+		most := f.Meanings[0].Weight
+		for i := range f.Meanings {
+			f.Meanings[i].Weight /= most
 		}
 		out = append(out, f)
 	}
@@ -291,12 +319,6 @@ func (t *Table) makeInverse() {
 		t.each(i, func(english int, weight uint64) {
 			t.inverse[next[english]] = uint32(i)<<weightBits | uint32(weight)
 			next[english]++
-		})
-	}
-	for i := range t.english.len() {
-		some := t.inverse[t.begins[i]:t.begins[i+1]]
-		sort.SliceStable(some, func(a, b int) bool {
-			return cmp.Less(some[b]&(1<<weightBits-1), some[a]&(1<<weightBits-1))
 		})
 	}
 }
