@@ -12,42 +12,6 @@ func lines(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-// readText reads plain text: paragraphs are parted by empty lines.
-func (b *builder) readText(text string) {
-	text = b.source(lines(text))
-	start, end := -1, 0
-	flush := func() {
-		if start >= 0 {
-			b.mark(Paragraph, 0, start, end)
-		}
-		start = -1
-	}
-	for at := 0; at < len(text); {
-		next := len(text)
-		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-			next = at + i + 1
-		}
-		line := strings.TrimRight(text[at:next], " \t\n")
-		if strings.TrimSpace(line) == "" {
-			flush()
-		} else {
-			if start < 0 {
-				start = at
-			}
-			end = at + len(line)
-		}
-		at = next
-	}
-	flush()
-	if len(b.page.Blocks) > 0 {
-		first := b.page.Blocks[0]
-		if t := text[first.Start:first.End]; len(t) < 120 && !strings.Contains(t, "\n") {
-			b.page.Title = t
-		}
-	}
-	b.md.WriteString(escapeMarkdown(text))
-}
-
 // readMarkdown finds the blocks of a Markdown source.
 func (b *builder) readMarkdown(source string) {
 	text := b.source(lines(source))
