@@ -89,6 +89,11 @@ func FuzzText(f *testing.F) {
 	})
 }
 
+func FuzzMarkdown(f *testing.F) {
+	seed(f, ".md")
+	fuzz(f, Markdown, func(_ testing.TB, s string) []byte { return []byte(s) }, "a|b\n-|-\n|", "> [!x]\n>", "x\n: y\n- [a](#b)", "```\n", "- a\n\n      b\n\n      c")
+}
+
 func FuzzMan(f *testing.F) {
 	seed(f, ".1", ".8")
 	fuzz(f, Man, func(_ testing.TB, s string) []byte { return []byte(s) }, ".TS\n.\nT{\nT}", ".Bl\n.It Xo\n.Xc", ".TP\n.nf\n\\f(", "\\[u110000]\\s+\\*[")

@@ -47,7 +47,7 @@ type textReader struct {
 // readText reads plain text.
 func (b *builder) readText(text string) {
 	t := &textReader{b: b, text: b.source(lines(text)), inContents: -1, term: -1, def: -1, lastCode: -1}
-	t.split()
+	t.lines = splitLines(t.text)
 	t.findRunning()
 	t.measure()
 	t.group()
@@ -65,9 +65,9 @@ func (b *builder) readText(text string) {
 
 func (t *textReader) of(l *textLine) string { return t.text[l.start:l.end] }
 
-// split finds the lines.
-func (t *textReader) split() {
-	s := t.text
+// splitLines finds the lines of a text.
+func splitLines(s string) []textLine {
+	var lines []textLine
 	for at := 0; at < len(s); {
 		next := len(s)
 		if i := strings.IndexByte(s[at:], '\n'); i >= 0 {
@@ -95,9 +95,10 @@ func (t *textReader) split() {
 		}
 		l.end = l.start + len(strings.TrimRightFunc(s[l.start:l.end], unicode.IsSpace))
 		l.width = columns(s[l.start:l.end])
-		t.lines = append(t.lines, l)
+		lines = append(lines, l)
 		at = next
 	}
+	return lines
 }
 
 // columns is how wide a text is shown.
