@@ -93,6 +93,7 @@ const (
 	DOCX     Format = "docx"
 	EPUB     Format = "epub"
 	Text     Format = "text"
+	Man      Format = "man" // the source of a page of a Unix manual
 	Markdown Format = "markdown"
 	JSON     Format = "json"
 	CSV      Format = "csv"
@@ -155,6 +156,8 @@ func parse(d *Document, format Format, l limits) (*Page, error) {
 		err = b.readEPUB(d.Body)
 	case PDF:
 		err = b.readPDF(d.Body, l)
+	case Man:
+		b.readMan(decode(d.Body, d.ContentType, false))
 	case Markdown:
 		b.readMarkdown(decode(d.Body, d.ContentType, false))
 	case JSON:

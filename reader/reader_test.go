@@ -294,9 +294,9 @@ func TestFormats(t *testing.T) {
 		want string
 		meta string
 	}{
-		{"text", Document{Body: []byte("A title\r\n\r\nFirst line\r\nsecond line.  \n\n\n  Another one.\n")}, "paragraph : A title\nparagraph : First line\nsecond line.\nparagraph :   Another one.\n", "text A title"},
+		{"text", Document{Body: []byte("A title\r\n\r\nFirst line\r\nsecond line.  \n\n\n  Another one.\n")}, "heading : A title\nparagraph A title: First line\nsecond line.\nparagraph A title: Another one.\n", "text A title"},
 		{"markdown", Document{Path: "a/B.MD", Body: []byte("---\ntitle: \"T\"\ndate: 2024-01-02\n---\n# One #\nText\nmore\n\n- a\n- b\n  c\n\nTwo\n---\n> q\n\n```\n# no heading\n\n```\n| a | b |\n| 1 | 2 |\n### Three\nend")},
-			"heading : One\nparagraph One: Text\nmore\nitem One: - a\nitem One: - b\n  c\nheading One: Two\nquote One/Two: > q\ncode One/Two: ```\n# no heading\n\n```\nrow One/Two: | a | b |\nrow One/Two: | 1 | 2 |\nheading One/Two: Three\nparagraph One/Two/Three: end\n", "markdown T"},
+			"heading : One\nparagraph One: Text\nmore\nitem One: a\nitem One: b\n  c\nheading One: Two\nquote One/Two: q\ncode One/Two: # no heading\nrow One/Two: a | b\nrow One/Two: 1 | 2\nheading One/Two: Three\nparagraph One/Two/Three: end\n", "markdown T"},
 		{"json", Document{URL: "http://x/y.json?z", Body: []byte(`[{"b":[1,2],"name":"N","c":{"d":null,"e":[{"f":true}]}},3]`)}, "paragraph : 1.name: N\n1.b: 1, 2\n1.c.e[0].f: true\nparagraph : 2: 3\n", "json "},
 		{"json lines", Document{Path: "a.jsonl", Body: []byte("{\"a\":1}\n{\"a\":2}\n")}, "paragraph : 1.a: 1\nparagraph : 2.a: 2\n", "json "},
 		{"not json", Document{Path: "a.json", Body: []byte("{oops")}, "paragraph : {oops\n", "json {oops"},
@@ -436,7 +436,7 @@ func TestWorkerKeepsNothing(t *testing.T) {
 
 func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := Document{Path: "x" + rapid.SampledFrom([]string{".md", ".txt", ".json", ".csv", ""}).Draw(t, "ext"), Body: []byte(rapid.String().Draw(t, "body"))}
+		d := Document{Path: "x" + rapid.SampledFrom([]string{".md", ".txt", ".1", ".json", ".csv", ""}).Draw(t, "ext"), Body: []byte(rapid.String().Draw(t, "body"))}
 		format, err := sniff(&d)
 		if err != nil || format == PDF {
 			return

@@ -54,6 +54,8 @@ func sniff(d *Document) (Format, error) {
 		return HTML, nil
 	case ext == ".md", ext == ".markdown", ext == ".mdx", declared == "text/markdown":
 		return Markdown, nil
+	case manSource(ext, head):
+		return Man, nil
 	case ext == ".csv", ext == ".tsv", declared == "text/csv", declared == "text/tab-separated-values":
 		return CSV, nil
 	case ext == ".json", ext == ".jsonl", ext == ".ndjson", ext == ".geojson", strings.HasSuffix(declared, "json"):
@@ -64,6 +66,21 @@ func sniff(d *Document) (Format, error) {
 		return JSON, nil
 	}
 	return Text, nil
+}
+
+// manSource says that a file is the source of a page of a manual: it is named
+// after a section and has requests.
+func manSource(ext string, head []byte) bool {
+	named := ext == ".man" || ext == ".mdoc" || ext == ".roff" || len(ext) > 1 && ext[1] >= '0' && ext[1] <= '9' && len(ext) < 8
+	if !named {
+		return false
+	}
+	for line := range bytes.Lines(head) {
+		if bytes.HasPrefix(line, []byte(".TH ")) || bytes.HasPrefix(line, []byte(".Dd ")) || bytes.HasPrefix(line, []byte(".SH")) || bytes.HasPrefix(line, []byte(".Sh ")) || bytes.HasPrefix(line, []byte(`.\"`)) || bytes.HasPrefix(line, []byte(`'\"`)) {
+			return true
+		}
+	}
+	return false
 }
 
 var binaries = []struct{ magic, what string }{

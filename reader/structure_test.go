@@ -77,3 +77,41 @@ func TestStructure(t *testing.T) {
 		t.Error("no samples")
 	}
 }
+
+// FuzzText reads any text: its blocks stay parts of it, in order.
+func FuzzText(f *testing.F) {
+	seed(f, ".txt")
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := parse(&Document{Body: []byte(s)}, Text, limits{Text: 1 << 20})
+		if err == nil {
+			check(t, p)
+		}
+	})
+}
+
+func FuzzMarkdown(f *testing.F) {
+	seed(f, ".md")
+	fuzz(f, Markdown, func(_ testing.TB, s string) []byte { return []byte(s) }, "a|b\n-|-\n|", "> [!x]\n>", "x\n: y\n- [a](#b)", "```\n", "- a\n\n      b\n\n      c")
+}
+
+func FuzzMan(f *testing.F) {
+	seed(f, ".1", ".8")
+	fuzz(f, Man, func(_ testing.TB, s string) []byte { return []byte(s) }, ".TS\n.\nT{\nT}", ".Bl\n.It Xo\n.Xc", ".TP\n.nf\n\\f(", "\\[u110000]\\s+\\*[")
+}
+
+// seed adds the samples with an ending to a corpus.
+func seed(f *testing.F, endings ...string) {
+	for _, ending := range endings {
+		files, err := filepath.Glob("testdata/structure/*" + ending)
+		if err != nil || len(files) == 0 {
+			f.Fatal("no samples", ending, err)
+		}
+		for _, file := range files {
+			body, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(string(body))
+		}
+	}
+}
