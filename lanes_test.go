@@ -406,3 +406,44 @@ func TestOutcomesSurviveTheProcess(t *testing.T) {
 		_ = c.Engine.Close()
 	}
 }
+
+// Runs of two processes share the slots of an instance: one that waits in one of
+// them goes on when the other has given its slot free.
+func TestProcessesShareSlots(t *testing.T) {
+	g := &gate{open: make(chan struct{}), in: make(chan string, 100)}
+	srv := llmtest.Start(t, g.script())
+	disk := memory.New(memory.Options{})
+	here, there := engine(t, disk, connected(srv)), engine(t, disk.Handle(), connected(srv))
+	save(t, here, "worker", parrotTemplate)
+	if _, err := here.RegisterInstance(t.Context(), fleet.Instance{Template: "worker", Name: "w", Slots: 1, Queue: 3}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	first, err := here.Start(ctx, job("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-g.in
+	second, err := there.Start(ctx, job("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []*Engine{here, there} {
+		if s, err := e.Instance(ctx, "w"); err != nil || s.Running != 1 || s.Queued != 1 {
+			t.Fatalf("%+v, %v", s, err)
+		}
+	}
+	g.open <- struct{}{} // the first one ends
+	if said, err := finished(ctx, here, first.ID); err != nil || said != "done: first" {
+		t.Errorf("%q, %v", said, err)
+	}
+	if question := <-g.in; !strings.HasSuffix(question, "second") {
+		t.Errorf("%q goes on", question)
+	}
+	g.open <- struct{}{}
+	if said, err := finished(ctx, there, second.ID); err != nil || said != "done: second" {
+		t.Errorf("%q, %v", said, err)
+	}
+	ready(t, here, "w")
+}

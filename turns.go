@@ -46,9 +46,9 @@ func (t *turns) Enter(ctx context.Context, rec run.Record, how dispatch.Entry) (
 	t.instances.Store(rec.ID, c.Instance) // before others can find that it is its turn
 	switch how {
 	case dispatch.Fresh:
-		next, _, err = e.agency.fleet.Submit(ctx, c.Instance, c.Session, c.Run)
+		next, err = e.agency.fleet.Submit(ctx, c.Instance, c.Session, c.Run)
 	case dispatch.Resumed:
-		next, _, err = e.agency.fleet.Resume(ctx, c.Instance, c.Session, c.Run)
+		next, err = e.agency.fleet.Resume(ctx, c.Instance, c.Session, c.Run)
 	case dispatch.Restored:
 		var left []fleet.Claim
 		next, left, err = e.agency.fleet.Restore(ctx, []fleet.Claim{c})
@@ -74,19 +74,28 @@ func (t *turns) Enter(ctx context.Context, rec run.Record, how dispatch.Entry) (
 
 // Leave implements dispatch.Turns.
 func (t *turns) Leave(ctx context.Context, id string) ([]string, error) {
-	instance, ok := t.instances.LoadAndDelete(id)
-	if !ok {
+	if _, ok := t.instances.LoadAndDelete(id); !ok {
 		return nil, nil
 	}
-	return t.engine.agency.fleet.Leave(ctx, instance.(string), id), nil
+	return t.engine.agency.fleet.Leave(ctx, id)
 }
 
-// Withdraw implements dispatch.Turns.
-func (t *turns) Withdraw(_ context.Context, id string) (bool, error) {
-	instance, ok := t.instances.Load(id)
-	if !ok || !t.engine.agency.fleet.Withdraw(instance.(string), id) {
+// Withdraw implements dispatch.Turns. The run may wait in another process.
+func (t *turns) Withdraw(ctx context.Context, id string) (bool, error) {
+	if t.engine.agency == nil {
 		return false, nil
 	}
-	t.instances.Delete(id)
-	return true, nil
+	waited, err := t.engine.agency.fleet.Withdraw(ctx, id)
+	if waited {
+		t.instances.Delete(id)
+	}
+	return waited, err
+}
+
+// Settle implements dispatch.Turns.
+func (t *turns) Settle(ctx context.Context) ([]string, error) {
+	if t.engine.agency == nil {
+		return nil, nil
+	}
+	return t.engine.agency.fleet.Settle(ctx)
 }

@@ -19,6 +19,7 @@ type stage int
 
 const (
 	absent    stage = iota
+	entering        // it is being asked whether it is its turn
 	waiting         // for its turn
 	queued          // for a worker
 	executing       // a worker is on it
@@ -41,6 +42,7 @@ type Local struct {
 	mine    map[string]bool // runs that this process is to bring to their end or rest
 	queue   []string
 	running int
+	all     bool // whatever was left behind is taken up here
 	closed  bool
 }
 
@@ -57,7 +59,7 @@ func NewLocal(o Options) *Local {
 	if o.Left == nil {
 		o.Left = func(string, run.Status) {}
 	}
-	l := &Local{Options: o, hub: newHub(), stages: make(map[string]stage), mine: make(map[string]bool)}
+	l := &Local{Options: o, hub: newHub(), stages: make(map[string]stage), mine: make(map[string]bool), all: o.Adopt}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.exec = run.NewExecutor(run.ExecutorConfig{
 		Journal: o.Store, Owner: o.Owner, TTL: o.TTL, Program: o.Program, Publish: l.hub.publish, Log: o.Log,
@@ -85,7 +87,7 @@ func (l *Local) Close() {
 
 // Enqueue implements Dispatcher.
 func (l *Local) Enqueue(ctx context.Context, id string, how Entry) error {
-	switch l.noted(id, waiting) {
+	switch l.noted(id, entering) {
 	case absent:
 	case executing, again:
 		return nil // it is looked at once more
@@ -106,6 +108,11 @@ func (l *Local) Enqueue(ctx context.Context, id string, how Entry) error {
 		return err
 	}
 	l.ready(next...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stages[id] == entering {
+		l.stages[id] = waiting
+	}
 	return nil
 }
 
@@ -139,7 +146,7 @@ func (l *Local) ready(ids ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range ids {
-		if l.closed || l.stages[id] != waiting {
+		if was := l.stages[id]; l.closed || was != waiting && was != entering {
 			continue
 		}
 		l.stages[id] = queued
@@ -254,6 +261,28 @@ func (l *Local) leave(id string) {
 		l.Log.Error("a run's turn was not given on", "run", id, "error", err) // the next sweep does it
 	}
 	l.ready(next...)
+	for _, id := range next {
+		l.takeUp(id)
+	}
+}
+
+// takeUp goes on with a run whose turn has come and that nobody waits for: the
+// process that did is gone. Where one does, it finds out.
+func (l *Local) takeUp(id string) {
+	l.mu.Lock()
+	foreign := l.stages[id] == absent
+	takes := l.all && !l.closed
+	l.mu.Unlock()
+	if !foreign || !takes {
+		return
+	}
+	rec, err := l.Store.Run(l.ctx, id)
+	if err == nil && (rec.Home == "" || rec.Home == l.Owner) {
+		err = l.Enqueue(l.ctx, id, Restored)
+	}
+	if err != nil && !errors.Is(err, run.ErrUnknownRun) && l.ctx.Err() == nil {
+		l.Log.Error("a run could not go on", "run", id, "error", err) // the next sweep tries again
+	}
 }
 
 // Busy returns the runs that wait here or are worked on.
@@ -301,7 +330,7 @@ func (l *Local) Forget(ctx context.Context, id string) {
 		l.queue = slices.Delete(l.queue, at, at+1)
 		delete(l.stages, id)
 	}
-	if l.stages[id] == waiting {
+	if was := l.stages[id]; was == waiting || was == entering {
 		delete(l.stages, id)
 	}
 	delete(l.mine, id)
@@ -312,14 +341,27 @@ func (l *Local) Forget(ctx context.Context, id string) {
 	}})
 }
 
-// Sweep implements Dispatcher.
-func (l *Local) Sweep(ctx context.Context) (int, error) { return l.sweep(ctx, true) }
+// Sweep implements Dispatcher. What was left behind and is not yet in its turn is
+// taken up when it is.
+func (l *Local) Sweep(ctx context.Context) (int, error) {
+	l.mu.Lock()
+	l.all = true
+	l.mu.Unlock()
+	return l.sweep(ctx, true)
+}
 
 // sweep is Sweep of all that was left behind, or only of what is this
 // process's own.
 func (l *Local) sweep(ctx context.Context, all bool) (int, error) {
 	if err := l.Evict(ctx); err != nil {
 		return 0, err
+	}
+	if l.Turns != nil {
+		next, err := l.Turns.Settle(ctx)
+		if err != nil {
+			return 0, err
+		}
+		l.ready(next...) // others are among the orphans
 	}
 	ids, err := l.Store.Orphans(ctx, l.Owner)
 	if err != nil {
@@ -328,22 +370,37 @@ func (l *Local) sweep(ctx context.Context, all bool) (int, error) {
 	var errs []error
 	n := 0
 	for _, id := range ids {
-		if !l.concerns(id, all) {
-			continue
+		l.mu.Lock()
+		was, mine := l.stages[id], l.mine[id]
+		l.mu.Unlock()
+		var err error
+		switch {
+		case was == waiting:
+			err = l.turnOf(ctx, id)
+		case was == absent && (all || mine):
+			n++
+			err = l.Enqueue(ctx, id, Restored)
 		}
-		n++
-		if err := l.Enqueue(ctx, id, Restored); err != nil && !errors.Is(err, run.ErrUnknownRun) {
+		if err != nil && !errors.Is(err, run.ErrUnknownRun) {
 			errs = append(errs, fmt.Errorf("run %s: %w", id, err))
 		}
 	}
 	return n, errors.Join(errs...)
 }
 
-// concerns says whether an orphan is to be taken up here.
-func (l *Local) concerns(id string, all bool) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.stages[id] == absent && (all || l.mine[id])
+// turnOf goes on with a run that waits here if another process has given it its
+// turn.
+func (l *Local) turnOf(ctx context.Context, id string) error {
+	if l.Turns == nil {
+		return nil
+	}
+	rec, err := l.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	next, err := l.Turns.Enter(ctx, rec, Restored)
+	l.ready(next...)
+	return err
 }
 
 // Evict ends the leases of workers that are dead.

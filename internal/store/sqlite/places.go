@@ -1,0 +1,423 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"dossier/internal/fleet"
+)
+
+// desk is an instance and what it has to do, as a write needs to know it.
+type desk struct {
+	n        int64 // of the instance
+	instance fleet.Instance
+	running  int64
+	waiting  int64
+	sessions int64
+	clock    int64
+	awake    bool // it has a row
+}
+
+const selectDesk = `SELECT i.n, i.id, i.name, i.slots, i.queue, i.closed, d.running, d.waiting, d.sessions, d.clock
+	FROM instances i LEFT JOIN desks d ON d.instance = i.n WHERE `
+
+// desk reads an instance by a condition; nil when there is none.
+func (t *tx) desk(where string, arg any) (*desk, error) {
+	var d *desk
+	err := t.w.conn.each(selectDesk+where, []any{arg}, func(row scanner) error {
+		d = new(desk)
+		var closed sql.NullString
+		var running, waiting, sessions, clock sql.NullInt64
+		err := row.Scan(&d.n, &d.instance.ID, &d.instance.Name, &d.instance.Slots, &d.instance.Queue, &closed, &running, &waiting, &sessions, &clock)
+		d.awake = running.Valid
+		d.running, d.waiting, d.sessions, d.clock = running.Int64, waiting.Int64, sessions.Int64, clock.Int64
+		d.instance.State = fleet.Ready
+		if closed.Valid {
+			d.instance.State = fleet.State(closed.String)
+		}
+		return err
+	})
+	return d, err
+}
+
+func (d *desk) load() fleet.Load {
+	return fleet.Load{Running: int(d.running), Queued: int(d.waiting), Sessions: int(d.sessions)}
+}
+
+// keep stores what the desk has to do; one that has nothing has no row.
+func (t *tx) keep(d *desk) error {
+	switch {
+	case d.running+d.waiting == 0:
+		if !d.awake {
+			return nil
+		}
+		return t.exec("DELETE FROM desks WHERE instance = ?", d.n)
+	case !d.awake:
+		return t.exec("INSERT INTO desks (instance, running, waiting, sessions, clock) VALUES (?, ?, ?, ?, ?)", d.n, d.running, d.waiting, d.sessions, d.clock)
+	}
+	return t.exec("UPDATE desks SET running = ?, waiting = ?, sessions = ?, clock = ? WHERE instance = ?", d.running, d.waiting, d.sessions, d.clock, d.n)
+}
+
+// tick returns the next number of the desk's clock.
+func (d *desk) tick() int64 {
+	d.clock++
+	return d.clock
+}
+
+// has says whether a row is there.
+func (t *tx) has(query string, args ...any) (bool, error) {
+	var there int64
+	err := t.row("SELECT EXISTS ("+query+")", args, &there)
+	return there != 0, err
+}
+
+// Enter implements fleet.Places.
+func (s *Store) Enter(ctx context.Context, c fleet.Claim, how fleet.Entry) (granted bool, err error) {
+	err = s.writer.do(ctx, 200, func(tx *tx) (err error) {
+		granted, err = tx.enter(c, how)
+		return err
+	})
+	return granted, err
+}
+
+func (t *tx) enter(c fleet.Claim, how fleet.Entry) (granted bool, err error) {
+	d, err := t.desk("i.id = ?", c.Instance)
+	switch {
+	case err != nil:
+		return false, err
+	case d == nil:
+		return false, noInstance(c.Instance)
+	}
+	if d.instance.State != fleet.Stopped {
+		var slot int64
+		switch err := t.row("SELECT slot FROM places WHERE run = ?", []any{c.Run}, &slot); {
+		case err == nil:
+			return slot != 0, nil
+		case !errors.Is(err, sql.ErrNoRows):
+			return false, err
+		}
+	}
+	if err := d.instance.Refuses(d.load(), how); err != nil {
+		return false, err
+	}
+	if err := t.claim(c.Session, d); err != nil {
+		return false, err
+	}
+	known, err := t.has("SELECT 1 FROM places WHERE instance = ? AND session = ?", d.n, c.Session)
+	if err != nil {
+		return false, err
+	}
+	if !known {
+		d.sessions++
+	}
+	// While a slot is free nobody waits.
+	if granted = d.running < int64(d.instance.Slots); granted {
+		d.running++
+	} else {
+		d.waiting++
+	}
+	arrived := d.tick()
+	if err := t.keep(d); err != nil {
+		return false, err
+	}
+	err = t.exec(`INSERT INTO places (run, instance, session, slot, fresh, arrived, epoch, since)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, coalesce((SELECT epoch FROM runs WHERE id = ?1), 0), ?7)`,
+		c.Run, d.n, c.Session, flag(granted), flag(how != fleet.Resumed), arrived, moment(t.now))
+	if err != nil || granted {
+		return granted, err
+	}
+	return false, t.exec("INSERT OR IGNORE INTO lanes (instance, session, turn) VALUES (?, ?, ?)", d.n, c.Session, arrived)
+}
+
+// claim makes a session that is nobody's the instance's.
+func (t *tx) claim(session string, d *desk) error {
+	if session == "" {
+		return nil
+	}
+	var owner string
+	switch err := t.row(selectOwner, []any{session}, &owner); {
+	case err == nil && owner == d.instance.ID:
+		return nil
+	case err == nil:
+		return &fleet.SessionError{Session: session, Instance: d.instance.ID, Owner: owner}
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	if err := t.exec("UPDATE instances SET last_used = max(last_used, ?) WHERE n = ?", moment(t.now), d.n); err != nil {
+		return err
+	}
+	return t.exec("INSERT INTO instance_sessions (session, instance) VALUES (?, ?)", session, d.n)
+}
+
+// place is where a run is.
+type place struct {
+	instance int64
+	session  string
+	slot     int64
+}
+
+// placed reads where a run is; nil when it is nowhere.
+func (t *tx) placed(id string) (p *place, err error) {
+	err = t.w.conn.each("SELECT instance, session, slot FROM places WHERE run = ?", []any{id}, func(row scanner) error {
+		p = new(place)
+		return row.Scan(&p.instance, &p.session, &p.slot)
+	})
+	return p, err
+}
+
+// leave takes a run's place away, if it has one, and returns who was given a slot
+// by that.
+func (t *tx) leave(id string) (granted []string, err error) {
+	p, err := t.placed(id)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	d, err := t.desk("i.n = ?", p.instance)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.vacate(d, id, p); err != nil {
+		return nil, err
+	}
+	if granted, err = t.next(d); err != nil {
+		return nil, err
+	}
+	return granted, t.keep(d)
+}
+
+// vacate removes the row of a place.
+func (t *tx) vacate(d *desk, id string, p *place) error {
+	if err := t.exec("DELETE FROM places WHERE run = ?", id); err != nil {
+		return err
+	}
+	if p.slot != 0 {
+		d.running--
+	} else {
+		d.waiting--
+		waits, err := t.has("SELECT 1 FROM places WHERE instance = ? AND session = ? AND slot = 0", d.n, p.session)
+		if err != nil {
+			return err
+		}
+		if !waits {
+			if err := t.exec("DELETE FROM lanes WHERE instance = ? AND session = ?", d.n, p.session); err != nil {
+				return err
+			}
+		}
+	}
+	there, err := t.has("SELECT 1 FROM places WHERE instance = ? AND session = ?", d.n, p.session)
+	if err == nil && !there {
+		d.sessions--
+	}
+	return err
+}
+
+const (
+	selectTurn = "SELECT session FROM lanes WHERE instance = ? ORDER BY turn LIMIT 1"
+	selectNext = "SELECT run FROM places WHERE instance = ? AND session = ? AND slot = 0 ORDER BY fresh, arrived LIMIT 2"
+)
+
+// next gives free slots to runs that wait.
+func (t *tx) next(d *desk) (granted []string, err error) {
+	for d.waiting > 0 && d.running < int64(d.instance.Slots) {
+		var session string
+		if err := t.row(selectTurn, []any{d.n}, &session); err != nil {
+			return nil, fmt.Errorf("whose turn it is at instance %q: %w", d.instance.Name, err)
+		}
+		var first []string
+		err := t.w.conn.each(selectNext, []any{d.n, session}, func(row scanner) error {
+			var id string
+			err := row.Scan(&id)
+			first = append(first, id)
+			return err
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case len(first) == 0:
+			return nil, fmt.Errorf("instance %q: nobody waits in session %q", d.instance.Name, session)
+		}
+		if err := t.exec("UPDATE places SET slot = 1, since = ? WHERE run = ?", moment(t.now), first[0]); err != nil {
+			return nil, err
+		}
+		if len(first) > 1 {
+			err = t.exec("UPDATE lanes SET turn = ? WHERE instance = ? AND session = ?", d.tick(), d.n, session)
+		} else {
+			err = t.exec("DELETE FROM lanes WHERE instance = ? AND session = ?", d.n, session)
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.running, d.waiting = d.running+1, d.waiting-1
+		granted = append(granted, first[0])
+	}
+	return granted, nil
+}
+
+// somewhere says whether a run has a place, by a read.
+func (s *Store) somewhere(ctx context.Context, id string) (bool, error) {
+	var slot int64
+	err := s.row(ctx, "SELECT slot FROM places WHERE run = ?", []any{id}, &slot)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Leave implements fleet.Places.
+func (s *Store) Leave(ctx context.Context, id string) (granted []string, err error) {
+	if there, err := s.somewhere(ctx, id); err != nil || !there {
+		return nil, err
+	}
+	err = s.writer.do(ctx, 100, func(tx *tx) (err error) {
+		granted, err = tx.leave(id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the place of run %q: %w", id, err)
+	}
+	return granted, nil
+}
+
+// Withdraw implements fleet.Places.
+func (s *Store) Withdraw(ctx context.Context, id string) (waited bool, err error) {
+	if there, err := s.somewhere(ctx, id); err != nil || !there {
+		return false, err
+	}
+	err = s.writer.do(ctx, 100, func(tx *tx) error {
+		waited = false
+		p, err := tx.placed(id)
+		if err != nil || p == nil || p.slot != 0 {
+			return err
+		}
+		waited = true
+		_, err = tx.leave(id) // no slot gets free: nobody has anything of it
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("the place of run %q: %w", id, err)
+	}
+	return waited, nil
+}
+
+// StopInstance implements fleet.Places.
+func (s *Store) StopInstance(ctx context.Context, id string) (running, waiting []string, err error) {
+	err = s.writer.do(ctx, 0, func(tx *tx) error {
+		running, waiting = nil, nil
+		d, err := tx.desk("i.id = ?", id)
+		switch {
+		case err != nil:
+			return err
+		case d == nil:
+			return noInstance(id)
+		}
+		if err := tx.exec("UPDATE instances SET closed = ? WHERE n = ?", string(fleet.Stopped), d.n); err != nil || !d.awake {
+			return err
+		}
+		err = tx.w.conn.each("SELECT run, slot FROM places WHERE instance = ?", []any{d.n}, func(row scanner) error {
+			var run string
+			var slot int64
+			err := row.Scan(&run, &slot)
+			if slot != 0 {
+				running = append(running, run)
+			} else {
+				waiting = append(waiting, run)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := tx.exec("DELETE FROM lanes WHERE instance = ?", d.n); err != nil {
+			return err
+		}
+		if err := tx.exec("DELETE FROM places WHERE instance = ? AND slot = 0", d.n); err != nil {
+			return err
+		}
+		d.waiting = 0
+		if err := tx.row("SELECT count(DISTINCT session) FROM places WHERE instance = ?", []any{d.n}, &d.sessions); err != nil {
+			return err
+		}
+		return tx.keep(d)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(running)
+	slices.Sort(waiting)
+	return running, waiting, nil
+}
+
+// Loads implements fleet.Places.
+func (s *Store) Loads(ctx context.Context, ids ...string) (map[string]fleet.Load, error) {
+	query, args := "SELECT i.id, d.running, d.waiting, d.sessions FROM desks d JOIN instances i ON i.n = d.instance", []any(nil)
+	if len(ids) > 0 {
+		asked, err := json.Marshal(ids)
+		if err != nil {
+			return nil, err
+		}
+		query, args = query+" WHERE i.id IN (SELECT value FROM json_each(?))", append(args, string(asked))
+	}
+	loads := map[string]fleet.Load{}
+	err := s.each(ctx, query, args, func(row scanner) error {
+		var id string
+		var l fleet.Load
+		err := row.Scan(&id, &l.Running, &l.Queued, &l.Sessions)
+		loads[id] = l
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("what instances do: %w", err)
+	}
+	return loads, nil
+}
+
+// selectStale finds the places of runs that need none: they are gone or over, or
+// rest since they had theirs, or have rested with a slot since before ?1.
+const selectStale = `SELECT p.run FROM places p LEFT JOIN runs r ON r.id = p.run
+	WHERE r.id IS NULL OR r.status IN ('done', 'failed', 'cancelled')
+	OR r.status IN ('waiting', 'paused') AND (r.epoch > p.epoch OR p.slot = 1 AND p.since < ?1) ORDER BY p.run`
+
+// Settle implements fleet.Places. Mostly there is nothing to do, and a read says
+// so.
+func (s *Store) Settle(ctx context.Context) (granted []string, err error) {
+	before := moment(s.now().Add(-fleet.GraceOfPlaces))
+	stale, err := staleRuns(func(scan func(row scanner) error) error { return s.each(ctx, selectStale, []any{before}, scan) })
+	if err != nil || len(stale) == 0 {
+		return nil, err
+	}
+	err = s.writer.do(ctx, 100*len(stale), func(tx *tx) error {
+		granted = nil
+		stale, err := staleRuns(func(scan func(row scanner) error) error { return tx.w.conn.each(selectStale, []any{before}, scan) })
+		if err != nil {
+			return err
+		}
+		for _, id := range stale {
+			next, err := tx.leave(id)
+			if err != nil {
+				return err
+			}
+			granted = append(granted, next...)
+		}
+		// One that was given a slot may have needed none.
+		granted = slices.DeleteFunc(granted, func(id string) bool { return slices.Contains(stale, id) })
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("settle places: %w", err)
+	}
+	return granted, nil
+}
+
+func staleRuns(each func(scan func(row scanner) error) error) (ids []string, err error) {
+	err = each(func(row scanner) error {
+		var id string
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
