@@ -61,3 +61,25 @@ func TestRunsAreFoundByIndex(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// However many runs have places, one that comes or goes is dealt with by indexes.
+func TestPlacesAreReadByIndex(t *testing.T) {
+	s := openHere(t)
+	for what, query := range map[string]struct {
+		text string
+		args []any
+	}{
+		"the desk":             {selectDesk + "i.id = ?", []any{"i"}},
+		"whose turn it is":     {selectTurn, []any{1}},
+		"who is next":          {selectNext, []any{1, "s"}},
+		"whether one waits":    {"SELECT 1 FROM places WHERE instance = ? AND session = ? AND slot = 0", []any{1, "s"}},
+		"leaving the desk":     {"DELETE FROM desks WHERE instance = ?", []any{1}},
+		"the place of a run":   {"SELECT slot FROM places WHERE run = ?", []any{"r"}},
+		"the load of some":     {"SELECT i.id, d.running FROM desks d JOIN instances i ON i.n = d.instance WHERE i.id IN ('a', 'b')", nil},
+		"the end of a session": {"DELETE FROM lanes WHERE instance = ? AND session = ?", []any{1, "s"}},
+	} {
+		if got := planOf(t, s, query.text, query.args...); strings.Contains(got, "SCAN") || strings.Contains(got, "TEMP B-TREE") {
+			t.Errorf("%s:\n%s", what, got)
+		}
+	}
+}
