@@ -113,7 +113,7 @@ func frozenAgent(t *testing.T, e *Engine, w *webtest.Web, id string, events []ev
 		fmt.Fprintf(&steps, "%s %s\n", entry.Kind, entry.Key)
 	}
 	text := "-- events --\n" + log.String() + "-- steps --\n" + steps.String()
-	text = strings.NewReplacer(id, "RUN", e.agency.dir, "DATA").Replace(sameOnEachStart(t, w, text))
+	text = strings.NewReplacer(id, "RUN", e.agency.Dir(), "DATA").Replace(sameOnEachStart(t, w, text))
 	text = callID.ReplaceAllString(text, "CALL")
 	return []byte(timestamp.ReplaceAllString(text, "TIME"))
 }

@@ -20,9 +20,7 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/store/memory"
 	"dossier/internal/store/sqlite"
-	"dossier/llm"
 	"dossier/llm/llmtest"
-	"dossier/mode/agents"
 )
 
 // watched is a model whose callers' keys are noted.
@@ -118,40 +116,6 @@ func TestAgentsHaveModelsOfTheirOwn(t *testing.T) {
 	if text := kept.String(); strings.Contains(text, "hush-") {
 		at := strings.Index(text, "hush-")
 		t.Errorf("a key was kept: %q", text[max(0, at-200):min(len(text), at+50)])
-	}
-}
-
-// Agents share what they have in common: models that are the same are one, and
-// those of an address and a key have one governor.
-func TestAgentsShareModels(t *testing.T) {
-	e := configured(t, memory.New(memory.Options{}), `models: {default: {base_url: "http://127.0.0.1:1/v1", model: m, api_key: k}}
-agents:
-  same: {llm: {model: m}}
-  warm: {llm: {temperature: 0.9}}
-  warm2: {llm: {temperature: 0.9}}
-  away: {llm: {base_url: "http://127.0.0.1:2/v1"}}
-`)
-	of := func(name string) *llm.Models {
-		t.Helper()
-		m, err := e.Agent(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e.agency.modelsOf(t.Context(), m)
-	}
-	if of("same") != e.agency.base {
-		t.Error("an agent with the usual model has models of its own")
-	}
-	if of("warm") == e.agency.base || of("warm") != of("warm2") || of("away") == of("warm") {
-		t.Error("models are mixed up")
-	}
-	if e.agency.modelsOf(t.Context(), agents.Member{Template: "gone", Version: 1}) != e.agency.base {
-		t.Error("a template that is gone has models of its own")
-	}
-	g := e.agency.connector.governors
-	one := g.For("127.0.0.1:1", "k")
-	if g.For("127.0.0.1:1", "k") != one || g.For("127.0.0.1:1", "other") == one || g.For("127.0.0.1:2", "k") == one {
-		t.Error("governors are mixed up")
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"dossier/tool"
 	"dossier/tool/catalog"
 	"dossier/tool/mcptool"
+	"dossier/tool/stock"
 )
 
 // AgentEntry is an agent in the directory.
@@ -49,12 +50,12 @@ func (e *Engine) Agents(ctx context.Context) ([]AgentEntry, error) {
 		taken[t.Name] = true
 		out = append(out, a.entry(ctx, t.Name, "template"))
 	}
-	for _, name := range a.cfg.Definitions() {
+	for _, name := range a.Definitions() {
 		if !taken[name] {
 			out = append(out, a.entry(ctx, name, "definition"))
 		}
 	}
-	for _, name := range a.remotes {
+	for _, name := range a.Remotes() {
 		out = append(out, AgentEntry{Name: name, Kind: "remote", Tools: []string{"a2a:" + name}})
 	}
 	slices.SortFunc(out, func(a, b AgentEntry) int { return strings.Compare(a.Name, b.Name) })
@@ -63,7 +64,7 @@ func (e *Engine) Agents(ctx context.Context) ([]AgentEntry, error) {
 
 // entry describes an agent; that it can't work is part of that.
 func (a *agency) entry(ctx context.Context, name, kind string) AgentEntry {
-	m, err := a.member(ctx, name)
+	m, err := a.Member(ctx, name)
 	d := m.Agent
 	out := AgentEntry{Name: name, Kind: kind, Description: d.Description, Capabilities: d.Capabilities, Decider: string(d.Decider), Template: m.Template, Version: m.Version}
 	for _, ref := range d.Tools {
@@ -81,7 +82,7 @@ func (a *agency) entry(ctx context.Context, name, kind string) AgentEntry {
 // Agent returns the definition that a run of an agent would be given: that of a
 // template, which may be followed by @ and a version, or of the configuration.
 func (e *Engine) Agent(ctx context.Context, name string) (agents.Member, error) {
-	return e.agency.member(ctx, name)
+	return e.agency.Member(ctx, name)
 }
 
 // Templates lists the templates.
@@ -258,34 +259,22 @@ type ToolList struct {
 }
 
 // ToolTrouble is a server or an agent elsewhere whose tools can't be had.
-type ToolTrouble struct {
-	// Origin is that of its tools: "mcp:" or "a2a:" with a name.
-	Origin  string `json:"origin"`
-	Problem string `json:"problem"`
-	Hint    string `json:"hint,omitempty"`
-}
-
-func (t *ToolTrouble) Error() string {
-	if name, ok := strings.CutPrefix(t.Origin, "a2a:"); ok {
-		return fmt.Sprintf("A2A agent %s: %s", name, t.Problem)
-	}
-	return fmt.Sprintf("MCP server %s: %s", strings.TrimPrefix(t.Origin, "mcp:"), t.Problem)
-}
+type ToolTrouble = stock.Trouble
 
 // MCPStatus asks each MCP server for its tools.
 func (e *Engine) MCPStatus(ctx context.Context) ([]mcptool.Status, error) {
-	return e.agency.servers.Status(ctx), nil
+	return e.agency.Servers.Status(ctx), nil
 }
 
 // Tools lists the built-in tools and those of the MCP servers, which are asked
 // now unless they were just before.
 func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
 	a := e.agency
-	trouble, err := a.shelf.refresh(ctx, true)
+	trouble, err := a.Stock.Refresh(ctx, true)
 	if err != nil {
 		return ToolList{}, err
 	}
-	records, err := a.shelf.Records(ctx)
+	records, err := a.Stock.Records(ctx)
 	if err != nil {
 		return ToolList{}, err
 	}
@@ -294,7 +283,7 @@ func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
 		used[[2]string{records[i].Origin, records[i].Name}] = &records[i].Use
 	}
 	list := ToolList{Trouble: trouble}
-	for _, t := range a.shelf.Tools(ctx) {
+	for _, t := range a.Stock.Tools(ctx) {
 		entry := entryOf(t)
 		if u := used[[2]string{entry.Origin, entry.Name}]; u != nil {
 			entry.use(u)
@@ -307,20 +296,20 @@ func (e *Engine) Tools(ctx context.Context) (ToolList, error) {
 // SearchTools returns the k best tools for what somebody wants done.
 func (e *Engine) SearchTools(ctx context.Context, query string, k int) (ToolList, error) {
 	a := e.agency
-	trouble, err := a.shelf.refresh(ctx, true)
+	trouble, err := a.Stock.Refresh(ctx, true)
 	if err != nil {
 		return ToolList{}, err
 	}
 	if k <= 0 {
 		k = catalog.DefaultK
 	}
-	found, err := a.shelf.Search(ctx, query, k)
+	found, err := a.Stock.Search(ctx, query, k)
 	if err != nil {
 		return ToolList{}, err
 	}
 	list := ToolList{Trouble: trouble}
 	for _, f := range found {
-		if t := a.shelf.at(ctx, f.Name); t != nil {
+		if t := a.Stock.At(ctx, f.Name); t != nil {
 			entry := entryOf(t)
 			entry.Score, entry.Enough = f.Confidence, f.Confidence >= catalog.Enough
 			list.Tools = append(list.Tools, entry)
@@ -355,38 +344,6 @@ func (e *Engine) SearchAgents(ctx context.Context, query string, k int) ([]Agent
 		out[i] = byName[f.Name]
 	}
 	return out, err
-}
-
-// used notes a call of a tool.
-func (a *agency) used(spec *tool.Spec, failed string, took time.Duration) {
-	var err error
-	if failed != "" {
-		err = errors.New(failed)
-	}
-	a.shelf.RecordUse(spec, took, err)
-}
-
-// tool finds a tool by its name.
-func (a *agency) tool(ctx context.Context, name string) (tool.Tool, error) {
-	if t := a.shelf.at(ctx, name); t != nil {
-		return t, nil
-	}
-	trouble, err := a.shelf.refresh(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	if t := a.shelf.at(ctx, name); t != nil {
-		return t, nil
-	}
-	if slices.ContainsFunc(a.kit.Names(), func(known string) bool { return tool.PlainName(known) == tool.PlainName(name) }) {
-		err := a.kit.Check(name, nil, a.toolSettings(agent.Definition{}))
-		return nil, &UsageError{Message: fmt.Sprint(err)} // the operator has not set it up
-	}
-	hints := []string{"`dossier tools list` shows what there is"}
-	for _, t := range trouble {
-		hints = append(hints, t.Error())
-	}
-	return nil, &UsageError{Message: fmt.Sprintf("there is no tool %q", name), Hint: strings.Join(hints, "; ")}
 }
 
 func (e *ToolEntry) use(u *catalog.Use) {

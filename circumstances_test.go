@@ -204,7 +204,7 @@ func courses() []course {
 		{name: "documents by rules", under: "nothing at all", req: inDocs("How many steps lead up to the lamp?")},
 		{name: "documents and the web", script: lighthouse, req: mixed},
 		{name: "documents in use", script: lighthouse, req: asked(Request{Mode: "web_search", Request: mode.Request{Question: "Who built the lighthouse of Cape Kestrel?"}}), before: func(t *testing.T, e *Engine, a *around) {
-			follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Place{Paths: []string{a.docs}, Collection: "lights"}}})
+			follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Target{Paths: []string{a.docs}, Collection: "lights"}}})
 			if _, err := e.UseCollection(t.Context(), "lights"); err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +213,7 @@ func courses() []course {
 			save(t, e, "noter", strings.ReplaceAll(parrotTemplate, "execution:", "llm: {temperature: 0.4}\nexecution:"))
 		}},
 		{name: "ingest", req: func(a *around) Request {
-			return Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Place{Paths: []string{a.docs}, Base: filepath.Dir(a.docs)}}}
+			return Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Target{Paths: []string{a.docs}, Base: filepath.Dir(a.docs)}}}
 		}},
 		{name: "tool", req: asked(Request{Mode: "tool", Request: mode.Request{Agent: "add_note_tool", Question: `{"text":"newts are old"}`}})},
 		{name: "tool of a server", req: asked(Request{Mode: "tool", Request: mode.Request{Agent: "weigh_parcel", Question: `{}`}})},

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -23,8 +24,11 @@ import (
 	"unicode/utf8"
 
 	"dossier/event"
+	"dossier/internal/base/usage"
 	"dossier/internal/dispatch"
+	"dossier/internal/fleet"
 	"dossier/internal/store"
+	"dossier/internal/wire"
 	"dossier/kb"
 	"dossier/mode"
 	"dossier/mode/agents"
@@ -45,7 +49,7 @@ type Engine struct {
 	reader  *reader.Reader
 	web     *sources.Web
 	agency  *agency
-	closers []func() error
+	closers []func() error // in the order in which they are called
 
 	delivered sync.Map // quality by run, until its outcome is recorded
 }
@@ -59,6 +63,19 @@ type Request struct {
 	Session string `json:"session,omitempty"`
 	mode.Request
 }
+
+// agency is what the engine knows of agents: how each is made ready, and the
+// fleet of those that live on.
+type agency struct {
+	*wire.Agency
+	fleet *fleet.Fleet
+}
+
+// DefaultAgent works when none is named.
+const DefaultAgent = wire.DefaultAgent
+
+// fleetError gives the errors of a fleet a hint.
+func fleetError(err error) error { return wire.FleetError(err) }
 
 // maxQuestion bounds a question and its context in bytes: what is longer is a
 // document and belongs into a folder or a collection.
@@ -76,11 +93,7 @@ type parts struct {
 	alive   func(owner string) (bool, error)
 	adopt   bool
 	limits  run.Limits
-	library *kb.Library
-	reader  *reader.Reader
-	web     *sources.Web
-	agency  *agency
-	closers []func() error
+	product *wire.Product // nil for an engine of modes alone
 }
 
 func newEngine(p parts) *Engine {
@@ -89,8 +102,14 @@ func newEngine(p parts) *Engine {
 	}
 	e := &Engine{
 		store: p.store, owner: p.owner, modes: make(map[string]mode.Mode), log: p.log, limits: p.limits,
-		library: p.library, reader: p.reader, web: p.web, agency: p.agency, closers: p.closers,
 	}
+	if made := p.product; made != nil {
+		e.library, e.reader, e.web = made.Library, made.Reader, made.Web
+		e.agency = &agency{Agency: made.Agency, fleet: made.Agency.Fleet}
+		e.closers = append(e.closers, made.Close)
+		p.modes = slices.Concat(made.Modes, p.modes)
+	}
+	e.closers = append(e.closers, p.store.Close)
 	for _, m := range p.modes {
 		e.modes[m.Name()] = m
 	}
@@ -98,7 +117,7 @@ func newEngine(p parts) *Engine {
 		Store: p.store, Owner: p.owner, TTL: p.ttl, Workers: p.workers, Program: e.program, Left: e.settle,
 		Alive: p.alive, Adopt: p.adopt, Log: p.log,
 	}
-	if p.agency != nil {
+	if e.agency != nil {
 		o.Turns = &turns{engine: e}
 	}
 	e.work = dispatch.NewLocal(o)
@@ -110,10 +129,6 @@ func newEngine(p parts) *Engine {
 func (e *Engine) Close() error {
 	e.work.Close()
 	var errs []error
-	if e.agency != nil {
-		errs = append(errs, e.agency.close())
-	}
-	errs = append(errs, e.store.Close())
 	for _, c := range e.closers {
 		errs = append(errs, c())
 	}
@@ -314,10 +329,4 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 }
 
 // UsageError is a request that can't be carried out as it is.
-type UsageError struct {
-	Message, Hint string
-	Err           error // what it is about; nil for most
-}
-
-func (e *UsageError) Error() string { return e.Message }
-func (e *UsageError) Unwrap() error { return e.Err }
+type UsageError = usage.Error

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dossier/internal/config"
+	"dossier/internal/wire"
 	"dossier/llm"
 )
 
@@ -27,7 +28,7 @@ func TryModel(ctx context.Context, o Options, role string) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	models, err := newConnector(cfg, &llm.MemoryProbes{}).models(cfg)
+	models, err := wire.Models(cfg, o.extras())
 	if err != nil {
 		return Trial{}, err
 	}
@@ -63,7 +64,7 @@ func ListModels(ctx context.Context, o Options, role string) ([]string, error) {
 	if missing := m.Missing(); missing != "" && m.Model != "" { // the name of a model is what is asked for here
 		return nil, fmt.Errorf("role %s: %w: %s", role, llm.ErrNotConfigured, missing)
 	}
-	model, _, err := newConnector(cfg, nil).provider(cfg, m)
+	model, err := wire.Provider(cfg, m)
 	if err != nil {
 		return nil, err
 	}

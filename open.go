@@ -11,24 +11,16 @@ import (
 	"strconv"
 	"time"
 
-	"dossier/event"
 	"dossier/internal/base/datadir"
 	"dossier/internal/config"
 	"dossier/internal/store"
 	"dossier/internal/store/sqlite"
-	"dossier/kb"
-	"dossier/lang"
+	"dossier/internal/wire"
 	"dossier/llm"
 	"dossier/mode"
-	"dossier/mode/agents"
-	"dossier/mode/chat"
-	"dossier/mode/ingest"
-	"dossier/mode/toolcall"
-	"dossier/mode/websearch"
-	"dossier/reader"
 	"dossier/run"
-	"dossier/sources"
-	"dossier/toolkit"
+	"dossier/search"
+	"dossier/tool"
 )
 
 // Options say how to open an Engine. The zero value opens the user's own data
@@ -49,8 +41,30 @@ type Options struct {
 	// Resume takes up runs that processes which are gone left behind, now and
 	// whenever one goes: for a process that stays.
 	Resume bool
-	// Modes are added to the built-in ones, or replace those of their name.
+
+	// What follows adds to what the program has and what is configured, or
+	// replaces what is of the same name. A run that needs one of these goes on
+	// only in a program that brings it along.
+
+	// Modes are further ways to carry out a run.
 	Modes []mode.Mode
+	// Tools can be given to agents by their names, are found by those that look
+	// for tools, and can be called by themselves in the mode tool. They are
+	// made with tool.New.
+	Tools []tool.Tool
+	// Engines are asked before those of the configuration, with its time limit
+	// and its cache, also where search.engines names others or none.
+	Engines []search.Engine
+	// Models are called in these roles in place of those of the configuration;
+	// one for llm.ForDefault also in the roles that have none of their own. Each
+	// has a name, and is waited for, cut to its window and priced like the
+	// others; what its Setting leaves open is as models.ROLE says.
+	Models map[llm.RoleName]llm.Setting
+}
+
+// extras are what the program brings along.
+func (o *Options) extras() wire.Extras {
+	return wire.Extras{Modes: o.Modes, Tools: o.Tools, Engines: o.Engines, Models: o.Models}
 }
 
 // Open returns an Engine on the data directory. Any number of processes may
@@ -71,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := datadir.Make(dir); err != nil {
 		return nil, err
 	}
-	h := site{dir: dir, owner: newOwner(), ttl: localTTL, adopt: o.Resume, log: o.Log}
+	h := site{dir: dir, owner: newOwner(), ttl: localTTL, adopt: o.Resume, log: o.Log, extras: o.extras()}
 	present, err := datadir.Join(dir, h.owner, datadir.Info{PID: os.Getpid(), Version: o.Version})
 	if err != nil {
 		return nil, err
@@ -82,9 +96,6 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, errors.Join(err, present.Leave())
 	}
 	e.closers = append(e.closers, present.Leave)
-	for _, m := range o.Modes {
-		e.modes[m.Name()] = m
-	}
 	tidy := e.work.Evict
 	if o.Resume {
 		tidy = func(ctx context.Context) error { _, err := e.Sweep(ctx); return err }
@@ -106,10 +117,11 @@ type site struct {
 	dir   string
 	owner string
 	// ttl, alive and adopt are as in dispatch.Options.
-	ttl   time.Duration
-	alive func(owner string) (bool, error)
-	adopt bool
-	log   *slog.Logger // nil for none
+	ttl    time.Duration
+	alive  func(owner string) (bool, error)
+	adopt  bool
+	log    *slog.Logger // nil for none
+	extras wire.Extras
 }
 
 // newOwner names a worker of this process.
@@ -128,92 +140,30 @@ func openStore(cfg *config.Config, h site) (*Engine, error) {
 	return e, nil
 }
 
-// historyIn returns what was said in a session before a run. For a fork that is
-// what was said before the run that it was forked from.
-func historyIn(s store.Store) mode.History {
-	return func(ctx context.Context, session, id string, limit int) ([]event.Message, error) {
-		for {
-			rec, err := s.Run(ctx, id)
-			if errors.Is(err, run.ErrUnknownRun) || err == nil && rec.ForkOf == "" {
-				return s.Messages(ctx, session, id, limit)
-			}
-			if err != nil {
-				return nil, err
-			}
-			id = rec.ForkOf
-		}
-	}
-}
-
-// assemble is the wiring of the product: everything that exists is named here.
+// assemble makes an engine of what the wiring puts together over a store.
 func assemble(cfg *config.Config, h site, s store.Store) (*Engine, error) {
-	dir, log := h.dir, h.log
+	log := h.log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	connector := newConnector(cfg, &storedProbes{settings: s})
-	models, err := connector.models(cfg)
-	if err != nil {
-		return nil, err
-	}
-	language := lang.Code("")
-	if cfg.Lang != "auto" {
-		language = lang.Code(cfg.Lang)
-	}
-	files := reader.New(reader.Config{CacheDir: filepath.Join(dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})
-	library := kb.New(s, files, embedder(models), kb.Options{
-		TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense, K: cfg.KB.K, ChunkSize: cfg.KB.ChunkSize, MaxFile: int64(cfg.KB.MaxFileMB) << 20,
+	made, err := wire.New(cfg, wire.Site{
+		Dir: h.dir, Store: s, Log: log, Extras: h.extras,
+		Active: func(ctx context.Context) (string, error) { return activeCollection(ctx, s) },
 	})
-	local := &sources.Local{Library: library, Active: func(ctx context.Context) (string, error) { return activeCollection(ctx, s) }}
-	history := historyIn(s)
-	out, err := reach(cfg, dir, files, models, log)
 	if err != nil {
-		files.Close()
 		return nil, err
-	}
-	found := websearch.Parts{
-		Models: models, Holdings: &sources.Holdings{Documents: local, Web: out.web}, Blobs: s, History: history, Rerankers: out.rerankers,
-	}
-	kit := toolkit.New(toolkit.Parts{Web: out.web, Library: library, Active: local.Active, Reranker: out.rerankers[out.rerank], Blobs: s})
-	staff, err := newAgency(cfg, dir, language, connector, models, kit, s)
-	if err != nil {
-		files.Close()
-		return nil, errors.Join(err, out.close())
 	}
 	return newEngine(parts{
-		store: s, log: log, workers: cfg.Workers, library: library, reader: files, web: out.web, agency: staff,
+		store: s, log: log, workers: cfg.Workers, product: made,
 		limits: run.Limits{
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		},
 		owner: cmp.Or(h.owner, newOwner()), ttl: h.ttl, alive: h.alive, adopt: h.adopt,
-		closers: []func() error{out.close, func() error { files.Close(); return nil }},
-		modes: []mode.Mode{
-			chat.New(models, history, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: language}),
-			websearch.New("web_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.SpeedIterations, cfg.WebSearch.ScrapeTopN, 400, 600)),
-			websearch.New("deep_search", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.BalancedIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
-			websearch.New("quality", found, searchSettings(cfg, language, out.rerank, cfg.WebSearch.QualityIterations, cfg.WebSearch.DeepScrapeTopN, 800, 1200)),
-			ingest.New(local),
-			agents.New(agents.Parts{Resolve: staff.resolve, Builtin: staff.builtinOf, Tools: staff.tools, Models: staff.modelsOf, Finder: staff.shelf, Used: staff.used, Blobs: s, History: history}),
-			toolcall.New(staff.tool),
-		},
 	}), nil
 }
 
-// searchSettings are those of one of the searching modes.
-func searchSettings(cfg *config.Config, language lang.Code, rerank string, iterations, read, minWords, maxWords int) websearch.Settings {
-	w := cfg.WebSearch
-	return websearch.Settings{
-		Tuning:   sources.Tuning{Queries: w.Queries, Iterations: iterations, MaxResults: w.MaxResults, TopK: w.RerankTopK, ReadTop: read, Rerank: rerank},
-		MinWords: minWords, MaxWords: maxWords, HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: w.ContextTokens,
-	}
-}
-
-// embedder is the configured one, nil without.
-func embedder(models *llm.Models) kb.Embedder {
-	s := models.Setting(llm.ForEmbeddings)
-	if s.Embedder == nil || s.Name == "" {
-		return nil
-	}
-	return kb.EmbedWith(s.Embedder, s.Name)
-}
+// EngineNames are the names by which search engines can be asked for, beside
+// those of MCP servers: engines, what several of them have in common, and
+// topics.
+func EngineNames() []string { return wire.EngineNames() }

@@ -143,16 +143,16 @@ func TestTwoRunsInANewFolder(t *testing.T) {
 func TestResearchInAFolderThatIsGone(t *testing.T) {
 	e := engine(t, memory.New(memory.Options{}), nil)
 	for _, tc := range []struct {
-		in   sources.Place
+		in   sources.Target
 		code string
 	}{
-		{sources.Place{Paths: []string{filepath.Join(t.TempDir(), "gone")}}, "usage"},
-		{sources.Place{Collection: "gone"}, "usage"},
-		{sources.Place{Web: &sources.WebScope{Engines: []string{sources.LocalName}}}, "usage"},
-		{sources.Place{Web: &sources.WebScope{Engines: []string{"gone"}}}, "usage"},
-		{sources.Place{Paths: []string{t.TempDir(), t.TempDir()}}, "usage"},
-		{sources.Place{}, "not_configured"},
-		{sources.Place{Web: &sources.WebScope{}}, "not_configured"},
+		{sources.Target{Paths: []string{filepath.Join(t.TempDir(), "gone")}}, "usage"},
+		{sources.Target{Collection: "gone"}, "usage"},
+		{sources.Target{Web: &sources.WebScope{Engines: []string{sources.LocalName}}}, "usage"},
+		{sources.Target{Web: &sources.WebScope{Engines: []string{"gone"}}}, "usage"},
+		{sources.Target{Paths: []string{t.TempDir(), t.TempDir()}}, "usage"},
+		{sources.Target{}, "not_configured"},
+		{sources.Target{Web: &sources.WebScope{}}, "not_configured"},
 	} {
 		req := research("anything?", "")
 		req.In = tc.in

@@ -40,7 +40,7 @@ func library(t *testing.T) string {
 }
 
 func research(question, dir string) Request {
-	return Request{Mode: "web_search", Request: mode.Request{Question: question, In: sources.Place{Paths: []string{dir}, Base: filepath.Dir(dir)}}}
+	return Request{Mode: "web_search", Request: mode.Request{Question: question, In: sources.Target{Paths: []string{dir}, Base: filepath.Dir(dir)}}}
 }
 
 // reportOf returns the report of the last run and checks each of its quotes
@@ -271,9 +271,9 @@ func TestResearchWithinABudget(t *testing.T) {
 func TestActiveCollection(t *testing.T) {
 	dir := library(t)
 	e := engine(t, memory.New(memory.Options{}), nil)
-	follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Place{Paths: []string{dir}, Collection: "cape"}}})
+	follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Target{Paths: []string{dir}, Collection: "cape"}}})
 	ask := research("How many steps lead up to the lamp?", dir)
-	ask.In = sources.Place{}
+	ask.In = sources.Target{}
 	events := follow(t, e, ask)
 	if m, _ := answerOf(events); m.Text != "" {
 		t.Errorf("without a collection there is an answer: %s", m.Text)

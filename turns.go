@@ -15,13 +15,13 @@ import (
 // turns lets runs that belong to an instance wait for one of its slots.
 type turns struct {
 	engine    *Engine
-	instances sync.Map // of runs that have a place, by their ids
+	instances sync.Map // of runs that have a seat, by their ids
 }
 
 var _ dispatch.Turns = (*turns)(nil)
 
 // claim says which instance a run belongs to, if to any.
-func (e *Engine) claim(rec run.Record) (c fleet.Claim, belongs bool) {
+func (e *Engine) claim(rec run.Record) (c fleet.Seat, belongs bool) {
 	if e.agency == nil || rec.Mode != agents.Name {
 		return c, false
 	}
@@ -31,7 +31,7 @@ func (e *Engine) claim(rec run.Record) (c fleet.Claim, belongs bool) {
 	if json.Unmarshal(rec.Request, &req) != nil || req.Instance == "" {
 		return c, false
 	}
-	return fleet.Claim{Instance: req.Instance, Session: rec.Session, Run: rec.ID}, true
+	return fleet.Seat{Instance: req.Instance, Session: rec.Session, Run: rec.ID}, true
 }
 
 // Enter implements dispatch.Turns. What an instance that is stopped has left
@@ -50,8 +50,8 @@ func (t *turns) Enter(ctx context.Context, rec run.Record, how dispatch.Entry) (
 	case dispatch.Resumed:
 		next, err = e.agency.fleet.Resume(ctx, c.Instance, c.Session, c.Run)
 	case dispatch.Restored:
-		var left []fleet.Claim
-		next, left, err = e.agency.fleet.Restore(ctx, []fleet.Claim{c})
+		var left []fleet.Seat
+		next, left, err = e.agency.fleet.Restore(ctx, []fleet.Seat{c})
 		if err == nil && len(left) > 0 {
 			err = e.agency.fleet.Resumes(ctx, c.Instance)
 		}
@@ -90,6 +90,14 @@ func (t *turns) Withdraw(ctx context.Context, id string) (bool, error) {
 		t.instances.Delete(id)
 	}
 	return waited, err
+}
+
+// Standing implements dispatch.Turns.
+func (t *turns) Standing(ctx context.Context, ids []string) (map[string]bool, error) {
+	if t.engine.agency == nil {
+		return nil, nil
+	}
+	return t.engine.agency.fleet.Standing(ctx, ids)
 }
 
 // Settle implements dispatch.Turns.

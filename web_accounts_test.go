@@ -140,10 +140,10 @@ func TestEngineOfTool(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = e.Close() })
-		if _, err := e.agency.member(t.Context(), "good"); err != nil {
+		if _, err := e.agency.Member(t.Context(), "good"); err != nil {
 			t.Errorf("%s: %v", set, err)
 		}
-		if _, err := e.agency.member(t.Context(), "bad"); err == nil || !strings.Contains(err.Error(), "altavista") {
+		if _, err := e.agency.Member(t.Context(), "bad"); err == nil || !strings.Contains(err.Error(), "altavista") {
 			t.Errorf("%s: %v", set, err)
 		}
 	}

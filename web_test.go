@@ -44,7 +44,7 @@ func startWeb(t *testing.T, o webtest.Options) *webtest.Web {
 }
 
 func onTheWeb(modeName, question string) Request {
-	return Request{Mode: modeName, Request: mode.Request{Question: question, In: sources.Place{Web: &sources.WebScope{}}}}
+	return Request{Mode: modeName, Request: mode.Request{Question: question, In: sources.Target{Web: &sources.WebScope{}}}}
 }
 
 // One-hop questions of the web are answered without a model, in three

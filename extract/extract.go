@@ -98,7 +98,7 @@ func readAll(question string, passages []Passage, w Weights, o Options) *evidenc
 	return evidence.ReadAll(question, texts, o.Lang, w)
 }
 
-type place struct{ page, unit int }
+type unitAt struct{ page, unit int }
 
 // choose takes the most probable units until they are enough, each with what
 // it leans on.
@@ -107,12 +107,12 @@ func choose(r *evidence.Reading, passages []Passage, o Options) []Sentence {
 	if most <= 0 {
 		most = defaultSentences
 	}
-	var order []place
+	var order []unitAt
 	total := 0.0
 	for i := range r.P {
 		for j, p := range r.P[i] {
 			if p > 0 {
-				order = append(order, place{i, j})
+				order = append(order, unitAt{i, j})
 				total += p
 			}
 		}
@@ -120,16 +120,16 @@ func choose(r *evidence.Reading, passages []Passage, o Options) []Sentence {
 	if len(order) == 0 {
 		return nil
 	}
-	prob := func(at place) float64 { return r.P[at.page][at.unit] }
-	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(prob(b), prob(a)) })
-	unit := func(at place) *evidence.Unit { return &r.Pages[at.page].Units[at.unit] }
+	prob := func(at unitAt) float64 { return r.P[at.page][at.unit] }
+	slices.SortStableFunc(order, func(a, b unitAt) int { return cmp.Compare(prob(b), prob(a)) })
+	unit := func(at unitAt) *evidence.Unit { return &r.Pages[at.page].Units[at.unit] }
 	if words <= 0 {
 		words = defaultWords
 		if han(unit(order[0]).In(passages[order[0].page].Text)) {
 			words = defaultHanWords
 		}
 	}
-	var taken []place
+	var taken []unitAt
 	had, used := 0.0, 0
 	for _, at := range order {
 		if len(taken) >= most || len(taken) > 0 && (had >= enough*total || prob(at) < leastShare*prob(order[0])) {
@@ -139,18 +139,18 @@ func choose(r *evidence.Reading, passages []Passage, o Options) []Sentence {
 			had += prob(at)
 			continue
 		}
-		twin := slices.ContainsFunc(taken, func(t place) bool { return evidence.Alike(unit(t), unit(at)) })
+		twin := slices.ContainsFunc(taken, func(t unitAt) bool { return evidence.Alike(unit(t), unit(at)) })
 		if twin || len(taken) > 0 && used+unit(at).Words > words {
 			had += prob(at)
 			continue
 		}
 		taken, had, used = append(taken, at), had+prob(at), used+unit(at).Words
-		if lead := (place{at.page, unit(at).Lead}); lead.unit >= 0 && !slices.Contains(taken, lead) &&
+		if lead := (unitAt{at.page, unit(at).Lead}); lead.unit >= 0 && !slices.Contains(taken, lead) &&
 			len(taken) < most && used+unit(lead).Words <= words {
 			taken, used = append(taken, lead), used+unit(lead).Words
 		}
 	}
-	slices.SortFunc(taken, func(a, b place) int { return cmp.Or(cmp.Compare(a.page, b.page), cmp.Compare(a.unit, b.unit)) })
+	slices.SortFunc(taken, func(a, b unitAt) int { return cmp.Or(cmp.Compare(a.page, b.page), cmp.Compare(a.unit, b.unit)) })
 	out := make([]Sentence, len(taken))
 	for i, at := range taken {
 		u := unit(at)

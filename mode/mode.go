@@ -22,7 +22,7 @@ type Request struct {
 	// Context is material that came with the question (a pipe, a file).
 	Context string `json:"context,omitempty"`
 	// In is what the question is asked of; empty means what the mode is for.
-	In sources.Place `json:"in,omitzero"`
+	In sources.Target `json:"in,omitzero"`
 	// Lang is the language of the answer; empty means the question's.
 	Lang string `json:"lang,omitempty"`
 	// Agent is the name of the agent that is to work on it, for the modes that

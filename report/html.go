@@ -154,7 +154,7 @@ func (w *page) quote(q *Quote) {
 	w.WriteString("</blockquote>\n")
 }
 
-// reference writes the number of a quote's source and its place.
+// reference writes the number of a quote's source and its location.
 func (w *page) reference(s *Source, q *Quote) {
 	w.WriteString(`<div class="ref">— `)
 	if s == nil {
@@ -162,7 +162,7 @@ func (w *page) reference(s *Source, q *Quote) {
 	} else {
 		w.marker(&w.markup, s.Number)
 		w.WriteByte(' ')
-		w.place(w.placeOf(s, q))
+		w.location(w.locationOf(s, q))
 		w.under(s, q)
 	}
 	w.WriteString("</div>\n")
@@ -182,7 +182,7 @@ func (w *page) marker(m *markup, number int) {
 
 func sourceID(number int) string { return "source-" + strconv.Itoa(number) }
 
-func (w *page) place(at place) {
+func (w *page) location(at location) {
 	if at.href == "" {
 		w.text(at.label)
 		return
@@ -241,7 +241,7 @@ func (w *page) sources() {
 			w.WriteString("<br>\n")
 		}
 		only := w.only(s)
-		w.place(w.placeOf(s, only))
+		w.location(w.locationOf(s, only))
 		if only != nil {
 			w.under(s, only)
 		}
@@ -260,11 +260,11 @@ func (w *page) sources() {
 	w.WriteString("</ol>\n")
 }
 
-// passage lists one passage of a source: its place, and its words where the
+// passage lists one passage of a source: its location, and its words where the
 // report does not quote them above.
 func (w *page) passage(s *Source, q *Quote) {
 	w.WriteString("<li>")
-	w.place(w.placeOf(s, q))
+	w.location(w.locationOf(s, q))
 	w.under(s, q)
 	if w.Text != "" {
 		w.WriteString("\n<blockquote>\n")

@@ -101,14 +101,14 @@ func (w *markdownWriter) quote(q *Quote) {
 	w.block("> " + strings.Join(lines, "\n> "))
 }
 
-// reference is the number of a quote's source and its place.
+// reference is the number of a quote's source and its location.
 func (w *markdownWriter) reference(q *Quote) string {
 	ref := cite.Marker([]int{q.Passage.Source})
 	s := w.Source(q.Passage.Source)
 	if s == nil {
 		return ref
 	}
-	ref += " " + markdownLine(w.placeOf(s, q).label)
+	ref += " " + markdownLine(w.locationOf(s, q).label)
 	if path := under(s, q.Passage); path != "" {
 		ref += " · " + markdownLine(path)
 	}
@@ -134,7 +134,7 @@ func (w *markdownWriter) sources() {
 	for i := range w.Sources {
 		s := &w.Sources[i]
 		title, rest := w.describe(s)
-		whole := w.placeOf(s, nil)
+		whole := w.locationOf(s, nil)
 		head := make([]string, 0, len(rest)+2)
 		if title != "" {
 			head = append(head, markdownLine(title))
@@ -144,7 +144,7 @@ func (w *markdownWriter) sources() {
 		}
 		web := whole.href != "" && s.Kind == cite.Web
 		if only := w.only(s); only != nil && !web {
-			head = append(head, w.placed(s, only))
+			head = append(head, w.located(s, only))
 		} else if !web || len(head) == 0 {
 			head = append(head, markdownLine(whole.label))
 		}
@@ -153,7 +153,7 @@ func (w *markdownWriter) sources() {
 		case len(s.Passages) == 0 && web:
 			lines = append(lines, "  <"+whole.href+">")
 		case w.only(s) != nil && web:
-			lines = append(lines, "  "+w.placed(s, w.only(s)))
+			lines = append(lines, "  "+w.located(s, w.only(s)))
 		case w.only(s) == nil:
 			for _, q := range w.listed(s) {
 				lines = append(lines, w.passage(s, q)...)
@@ -163,10 +163,10 @@ func (w *markdownWriter) sources() {
 	w.block(strings.Join(lines, "\n"))
 }
 
-// passage lists one passage of a source: its place, and its words where the
+// passage lists one passage of a source: its location, and its words where the
 // report does not quote them above.
 func (w *markdownWriter) passage(s *Source, q *Quote) []string {
-	lines := []string{"  - " + w.placed(s, q)}
+	lines := []string{"  - " + w.located(s, q)}
 	if w.Text != "" {
 		for _, l := range markdownBlock(display(q.Text)) {
 			lines = append(lines, "    > "+l)
@@ -175,9 +175,9 @@ func (w *markdownWriter) passage(s *Source, q *Quote) []string {
 	return lines
 }
 
-// placed is the place of a passage with the headings that it stands under.
-func (w *markdownWriter) placed(s *Source, q *Quote) string {
-	at := w.placeOf(s, q)
+// located is the location of a passage with the headings that it stands under.
+func (w *markdownWriter) located(s *Source, q *Quote) string {
+	at := w.locationOf(s, q)
 	out := markdownStart(at.label)
 	if s.Kind == cite.Web && at.href != "" {
 		out = "<" + at.href + ">"
@@ -198,17 +198,17 @@ func (r *Report) only(s *Source) *Quote {
 }
 
 // listed returns the passages of a source as they are listed with it: each
-// place once, unless its words are listed too.
+// location once, unless its words are listed too.
 func (r *Report) listed(s *Source) []*Quote {
 	type spot struct {
-		place
+		location
 		under string
 	}
 	var out []*Quote
 	seen := make(map[spot]bool)
 	for i := range s.Passages {
 		q := &s.Passages[i]
-		at := spot{r.placeOf(s, q), under(s, q.Passage)}
+		at := spot{r.locationOf(s, q), under(s, q.Passage)}
 		if r.Text == "" && seen[at] {
 			continue
 		}

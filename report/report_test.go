@@ -175,7 +175,7 @@ func TestPlaces(t *testing.T) {
 		{cite.Source{URI: "https://a.org@evil.org/", Kind: cite.Web}, at, "", "evil.org", ""},
 	} {
 		r := &Report{Lang: lang.English, Base: tc.base}
-		if got := r.placeOf(&Source{Source: tc.source}, tc.q); got.label != tc.label || got.href != tc.href {
+		if got := r.locationOf(&Source{Source: tc.source}, tc.q); got.label != tc.label || got.href != tc.href {
 			t.Errorf("%s: %q %q, want %q %q", tc.source.URI, got.label, got.href, tc.label, tc.href)
 		}
 	}

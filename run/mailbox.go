@@ -22,7 +22,7 @@ type Mailbox[T any] struct {
 // NewMailbox returns the mailbox name of a scope, whose goroutine receives
 // from it.
 func NewMailbox[T any](s *Scope, name string) *Mailbox[T] {
-	key, err := s.claim(name)
+	key, err := s.reserve(name)
 	if err != nil {
 		s.exec.fail(err)
 	}

@@ -59,7 +59,7 @@ func (s *Scope) Path() string { return s.path }
 // researcher. Children share the budget and the cancellation of the run. A
 // name that s already used is an error at the child's first use.
 func (s *Scope) Child(name string) *Scope {
-	key, err := s.claim(name)
+	key, err := s.reserve(name)
 	if err != nil {
 		s.exec.fail(err)
 	}
@@ -71,8 +71,8 @@ func (s *Scope) entry(kind EntryKind, key string) Entry {
 	return Entry{Kind: kind, Key: key, Branch: s.branch, Born: s.born}
 }
 
-// claim reserves a name in the scope and returns its key.
-func (s *Scope) claim(name string) (string, error) {
+// reserve takes a name in the scope and returns its key.
+func (s *Scope) reserve(name string) (string, error) {
 	if name == "" || strings.ContainsAny(name, "/#<>?!@$") {
 		return "", fmt.Errorf("run: %q can't be a name in a run: use letters, digits, '-', '_', '.' or ':'", name)
 	}

@@ -116,7 +116,7 @@ func guarded[T any](ctx context.Context, s *Scope, fn func(context.Context, *Sco
 
 // begin returns the scope of a new step, or the outcome that is recorded.
 func (s *Scope) begin(ctx context.Context, effect Effect, name string) (inner *Scope, recorded *Entry, err error) {
-	key, err := s.claim(name)
+	key, err := s.reserve(name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -47,7 +47,7 @@ func TestGatheringKeepsToItsCircumstances(t *testing.T) {
 			var trouble []string
 			var steps []string
 			d := perform(t, run.Limits{}, func(ctx context.Context, s *run.Scope, b Blobs) error {
-				o, err := h.Open(ctx, s, Asked{In: Place{Web: &WebScope{}}, Language: "en", Known: c.known})
+				o, err := h.Open(ctx, s, Asked{In: Target{Web: &WebScope{}}, Language: "en", Known: c.known})
 				if err != nil {
 					return err
 				}
@@ -104,7 +104,7 @@ func TestWantOfAnEngineIsAStepsFailure(t *testing.T) {
 			h, _ := holdings(t, "")
 			h.Web.Engines = nil
 			d := perform(t, run.Limits{}, func(ctx context.Context, s *run.Scope, b Blobs) error {
-				o, err := h.Open(ctx, s, Asked{In: Place{Web: c.web}, Language: "en", Known: c.known})
+				o, err := h.Open(ctx, s, Asked{In: Target{Web: c.web}, Language: "en", Known: c.known})
 				if err != nil {
 					return err
 				}

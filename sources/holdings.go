@@ -22,7 +22,7 @@ func (h *Holdings) Engines() []search.Info { return h.Web.Known() }
 
 // Asked says what to open for a question.
 type Asked struct {
-	In Place
+	In Target
 	// Material is text that came with the question.
 	Material string
 	// Language in which results of the web are preferred.
@@ -79,7 +79,7 @@ func (h *Holdings) Open(ctx context.Context, s *run.Scope, a Asked) (Opened, err
 	return h.open(ctx, s, a, in, documents, given)
 }
 
-func (h *Holdings) open(ctx context.Context, s *run.Scope, a Asked, in Place, documents, given bool) (Opened, error) {
+func (h *Holdings) open(ctx context.Context, s *run.Scope, a Asked, in Target, documents, given bool) (Opened, error) {
 	var (
 		out   Opened
 		where []string

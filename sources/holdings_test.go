@@ -42,21 +42,21 @@ func holdings(t *testing.T, active string) (*Holdings, string) {
 func TestWhatAQuestionIsAskedOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		active   string
-		in       func(dir string) Place
+		in       func(dir string) Target
 		material string
 		corpus   string
 		where    string
 	}{
 		"nothing":                     {corpus: "web", where: "the web"},
 		"a collection in use":         {active: "hive", corpus: "local", where: "a collection of the user's documents"},
-		"a folder":                    {in: func(dir string) Place { return Place{Paths: []string{dir}} }, corpus: "local", where: "a collection of the user's documents"},
-		"the web beside one in use":   {active: "hive", in: func(string) Place { return Place{Web: &WebScope{}} }, corpus: "web", where: "the web"},
-		"a folder and the web":        {in: func(dir string) Place { return Place{Paths: []string{dir}, Web: &WebScope{}} }, corpus: "local+web", where: "the web and a collection of the user's documents"},
-		"local among the engines":     {active: "hive", in: func(string) Place { return Place{Web: &WebScope{Engines: []string{"local", "g"}}} }, corpus: "local+web", where: "the web and a collection of the user's documents"},
-		"local alone":                 {active: "hive", in: func(string) Place { return Place{Web: &WebScope{Engines: []string{"local"}}} }, corpus: "local", where: "a collection of the user's documents"},
+		"a folder":                    {in: func(dir string) Target { return Target{Paths: []string{dir}} }, corpus: "local", where: "a collection of the user's documents"},
+		"the web beside one in use":   {active: "hive", in: func(string) Target { return Target{Web: &WebScope{}} }, corpus: "web", where: "the web"},
+		"a folder and the web":        {in: func(dir string) Target { return Target{Paths: []string{dir}, Web: &WebScope{}} }, corpus: "local+web", where: "the web and a collection of the user's documents"},
+		"local among the engines":     {active: "hive", in: func(string) Target { return Target{Web: &WebScope{Engines: []string{"local", "g"}}} }, corpus: "local+web", where: "the web and a collection of the user's documents"},
+		"local alone":                 {active: "hive", in: func(string) Target { return Target{Web: &WebScope{Engines: []string{"local"}}} }, corpus: "local", where: "a collection of the user's documents"},
 		"material":                    {active: "hive", material: bees, corpus: "input", where: "a text that the user gave"},
-		"material, a folder":          {in: func(dir string) Place { return Place{Paths: []string{dir}} }, material: bees, corpus: "input+local", where: "a collection of the user's documents and a text that the user gave"},
-		"material, a folder, the web": {in: func(dir string) Place { return Place{Paths: []string{dir}, Web: &WebScope{}} }, material: bees, corpus: "input+local+web", where: "the web and a collection of the user's documents and a text that the user gave"},
+		"material, a folder":          {in: func(dir string) Target { return Target{Paths: []string{dir}} }, material: bees, corpus: "input+local", where: "a collection of the user's documents and a text that the user gave"},
+		"material, a folder, the web": {in: func(dir string) Target { return Target{Paths: []string{dir}, Web: &WebScope{}} }, material: bees, corpus: "input+local+web", where: "the web and a collection of the user's documents and a text that the user gave"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, dir := holdings(t, c.active)
@@ -87,7 +87,7 @@ func TestJoined(t *testing.T) {
 	h, dir := holdings(t, "")
 	e := &Evidence{}
 	d := perform(t, run.Limits{}, func(ctx context.Context, s *run.Scope, b Blobs) error {
-		o, err := h.Open(ctx, s, Asked{In: Place{Paths: []string{dir}, Web: &WebScope{}}, Material: "Ingrid bought the first bees in Lund.", Language: "en"})
+		o, err := h.Open(ctx, s, Asked{In: Target{Paths: []string{dir}, Web: &WebScope{}}, Material: "Ingrid bought the first bees in Lund.", Language: "en"})
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func TestJoined(t *testing.T) {
 	}
 	h.Web.Engines[0] = search.Polite(&fakeEngine{info: general("g"), err: context.DeadlineExceeded}, search.Manners{})
 	d = perform(t, run.Limits{}, func(ctx context.Context, s *run.Scope, b Blobs) error {
-		o, err := h.Open(ctx, s, Asked{In: Place{Paths: []string{dir}, Web: &WebScope{}}, Language: "en"})
+		o, err := h.Open(ctx, s, Asked{In: Target{Paths: []string{dir}, Web: &WebScope{}}, Language: "en"})
 		if err != nil {
 			return err
 		}

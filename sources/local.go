@@ -17,8 +17,8 @@ import (
 	"dossier/run"
 )
 
-// Place is where the documents are that a question is asked of.
-type Place struct {
+// Target is where the documents are that a question is asked of.
+type Target struct {
 	// Paths are folders and files, absolute. They are mirrored before the work
 	// begins: into the collection named, or else into one of their own.
 	Paths []string `json:"paths,omitempty"`
@@ -68,15 +68,15 @@ const failuresTold = 50
 
 // Prepare brings a place's documents up to date as a step of the run, telling
 // how far it is. A place without paths is a collection as it stands.
-func (l *Local) Prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, error) {
+func (l *Local) Prepare(ctx context.Context, s *run.Scope, in Target) (Prepared, error) {
 	p, err := l.prepare(ctx, s, in)
-	if failed, ok := errors.AsType[*run.StepError](err); ok && failed.Fault.Code == placeFault {
+	if failed, ok := errors.AsType[*run.StepError](err); ok && failed.Fault.Code == targetFault {
 		err = stepError{failed}
 	}
 	return p, err
 }
 
-func (l *Local) prepare(ctx context.Context, s *run.Scope, in Place) (Prepared, error) {
+func (l *Local) prepare(ctx context.Context, s *run.Scope, in Target) (Prepared, error) {
 	return run.Step(ctx, s, "prepare", func(ctx context.Context, s *run.Scope) (Prepared, error) {
 		c, err := l.collection(ctx, in)
 		if err != nil {
@@ -130,15 +130,15 @@ func progress(at kb.Progress, base string) event.Progress {
 }
 
 // collection finds the collection of a place, or makes it.
-func (l *Local) collection(ctx context.Context, in Place) (kb.Collection, error) {
+func (l *Local) collection(ctx context.Context, in Target) (kb.Collection, error) {
 	c, err := l.find(ctx, in)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, &PlaceError{Message: err.Error(), Hint: "give a folder or file that exists"}
+		return c, &TargetError{Message: err.Error(), Hint: "give a folder or file that exists"}
 	}
 	return c, err
 }
 
-func (l *Local) find(ctx context.Context, in Place) (kb.Collection, error) {
+func (l *Local) find(ctx context.Context, in Target) (kb.Collection, error) {
 	if in.Collection == "" && len(in.Paths) == 0 {
 		var err error
 		if in.Collection, err = l.Active(ctx); err != nil {
@@ -147,15 +147,15 @@ func (l *Local) find(ctx context.Context, in Place) (kb.Collection, error) {
 	}
 	switch {
 	case in.Collection == "" && len(in.Paths) == 0:
-		return kb.Collection{}, &PlaceError{Message: "it is not said in which documents to look", Hint: "name a folder with --in DIR, or choose a collection with `dossier kb use NAME`"}
+		return kb.Collection{}, &TargetError{Message: "it is not said in which documents to look", Hint: "name a folder with --in DIR, or choose a collection with `dossier kb use NAME`"}
 	case in.Collection == "" && len(in.Paths) > 1:
-		return kb.Collection{}, &PlaceError{Message: "several folders are named, but no collection to put them into", Hint: "`dossier kb add DIR DIR --name NAME` makes one"}
+		return kb.Collection{}, &TargetError{Message: "several folders are named, but no collection to put them into", Hint: "`dossier kb add DIR DIR --name NAME` makes one"}
 	case in.Collection == "":
 		return l.Library.Ensure(ctx, in.Paths[0])
 	case len(in.Paths) == 0:
 		c, err := l.Library.Get(ctx, in.Collection)
 		if errors.Is(err, kb.ErrNoCollection) {
-			return c, &PlaceError{Message: fmt.Sprintf("there is no collection %q", in.Collection), Hint: "`dossier kb list` shows them; `dossier kb add DIR` makes one"}
+			return c, &TargetError{Message: fmt.Sprintf("there is no collection %q", in.Collection), Hint: "`dossier kb list` shows them; `dossier kb add DIR` makes one"}
 		}
 		return c, err
 	}
@@ -166,15 +166,15 @@ func (l *Local) find(ctx context.Context, in Place) (kb.Collection, error) {
 	return c, err
 }
 
-// PlaceError says that what a question is asked of is not there.
-type PlaceError struct{ Message, Hint string }
+// TargetError says that what a question is asked of is not there.
+type TargetError struct{ Message, Hint string }
 
-func (e *PlaceError) Error() string { return e.Message }
+func (e *TargetError) Error() string { return e.Message }
 
 // Fault tells the kernel how to record the error.
-func (e *PlaceError) Fault() (code, hint string) { return placeFault, e.Hint }
+func (e *TargetError) Fault() (code, hint string) { return targetFault, e.Hint }
 
-const placeFault = "usage"
+const targetFault = "usage"
 
 // Notes are what a reader should know about the collection.
 func (p Prepared) Notes(code lang.Code) []string {

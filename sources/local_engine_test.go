@@ -27,7 +27,7 @@ func TestLocalIsAnEngine(t *testing.T) {
 	}
 	var corpus Corpus
 	d := perform(t, run.Limits{}, func(ctx context.Context, s *run.Scope, _ Blobs) error {
-		o, err := h.Open(ctx, s, Asked{In: Place{Paths: []string{dir}}, Language: "en"})
+		o, err := h.Open(ctx, s, Asked{In: Target{Paths: []string{dir}}, Language: "en"})
 		corpus = o.Corpus
 		return err
 	})

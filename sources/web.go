@@ -74,7 +74,7 @@ func (w *Web) Corpus(scope WebScope, code lang.Code, secret ...string) (Corpus, 
 // corpus is Corpus by engines that were there when the run was created.
 func (w *Web) corpus(known []search.Info, scope WebScope, code lang.Code, secret ...string) (Corpus, error) {
 	if err := (search.Rules{BlockedDomains: append(slices.Clip(scope.Block), scope.Sites...)}).Check(); err != nil {
-		return nil, &PlaceError{Message: err.Error(), Hint: "name domains as in example.org"}
+		return nil, &TargetError{Message: err.Error(), Hint: "name domains as in example.org"}
 	}
 	for _, name := range scope.Engines {
 		if len(meant(name, known)) == 0 {
@@ -122,7 +122,7 @@ func (w *Web) unknown(name string, known []search.Info) error {
 	for _, e := range known {
 		names = append(names, e.Name)
 	}
-	return &PlaceError{
+	return &TargetError{
 		Message: fmt.Sprintf("there is no search engine %q", name),
 		Hint:    "those that can be asked: " + strings.Join(append(names, LocalName), ", "),
 	}

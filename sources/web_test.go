@@ -195,7 +195,7 @@ func TestKeptCopies(t *testing.T) {
 
 func TestEngineNames(t *testing.T) {
 	w, _ := webOf(&fakeEngine{info: general("g")})
-	var place *PlaceError
+	var place *TargetError
 	if _, err := w.Corpus(WebScope{Engines: []string{"gg"}}, "en"); !errors.As(err, &place) || !strings.Contains(place.Hint, "g, local") {
 		t.Errorf("%v", err)
 	}

@@ -38,7 +38,7 @@ type shownCitation struct {
 	IDs    []string `json:"hit_ids"`
 }
 
-func composeContext(s *shelf) tool.Tool {
+func composeContext(s *collection) tool.Tool {
 	spec := librarySpec(ComposeContext, "Put passages that searches of the user's documents found together as numbered sources to cite, and tell how much of the question they cover.",
 		"collect the passages for the answer")
 	spec.Kind = tool.Gathering
@@ -163,7 +163,7 @@ func facetsOf(s *tool.State, made []librarySearch, passages []kb.Passage) []kb.F
 
 // cover says which parts of the question the context answers: a passage that
 // merely shares a word with it does not.
-func (s *shelf) cover(ctx context.Context, facets []kb.Facet, packed kb.Context, out *composed) error {
+func (s *collection) cover(ctx context.Context, facets []kb.Facet, packed kb.Context, out *composed) error {
 	name, err := s.name(ctx)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *shelf) cover(ctx context.Context, facets []kb.Facet, packed kb.Context,
 }
 
 // cited makes sources of the documents in a context.
-func (s *shelf) cited(ctx context.Context, c *tool.Call, citations []kb.Citation) (tool.Change, error) {
+func (s *collection) cited(ctx context.Context, c *tool.Call, citations []kb.Citation) (tool.Change, error) {
 	var change tool.Change
 	name, err := s.name(ctx)
 	if err != nil {
@@ -248,7 +248,7 @@ type libraryQuote struct {
 	Text  string `json:"text"`
 }
 
-func verifyClaims(s *shelf) tool.Tool {
+func verifyClaims(s *collection) tool.Tool {
 	return tool.New(librarySpec(Verify, "Check statements against the user's documents: each is searched for and compared with what stands there, with a confidence from 0 to 1.",
 		"is this statement true according to the documents", "check the facts", "проверь утверждение", "核实说法"),
 		func(ctx context.Context, c *tool.Call, in verifyArgs) (tool.Result, error) {

@@ -38,9 +38,9 @@ const (
 )
 
 func (k *Toolkit) libraryMakers() []maker {
-	with := func(name string, build func(*shelf) tool.Tool) maker {
+	with := func(name string, build func(*collection) tool.Tool) maker {
 		return maker{name: name, make: func(config json.RawMessage, _ Settings) (tool.Tool, error) {
-			s := &shelf{parts: k.parts}
+			s := &collection{parts: k.parts}
 			if err := readConfig(name, config, &s.conf); err != nil {
 				return nil, err
 			}
@@ -53,19 +53,19 @@ func (k *Toolkit) libraryMakers() []maker {
 	}
 }
 
-// shelf is the collection that a tool works on.
-type shelf struct {
+// collection is the one that a tool works on.
+type collection struct {
 	parts Parts
-	conf  shelfConfig
+	conf  collectionConfig
 }
 
-// shelfConfig are the settings of the tools for documents.
-type shelfConfig struct {
+// collectionConfig are the settings of the tools for documents.
+type collectionConfig struct {
 	Collection string `json:"collection"` // the one in use when empty
 }
 
 // name of the collection.
-func (s *shelf) name(ctx context.Context) (string, error) {
+func (s *collection) name(ctx context.Context) (string, error) {
 	if s.parts.Library == nil {
 		return "", errors.New("there are no documents to look in. Do without them")
 	}
@@ -143,7 +143,7 @@ type planArgs struct {
 // Validate refuses an empty query.
 func (a *planArgs) Validate() error { return needsQuery(a.Query) }
 
-func queryPlan(*shelf) tool.Tool {
+func queryPlan(*collection) tool.Tool {
 	return tool.New(librarySpec(QueryPlan, "Split a question into parts and queries for the user's documents. Searches that follow keep its filters.",
 		"plan the search in the documents"),
 		func(_ context.Context, _ *tool.Call, in planArgs) (tool.Result, error) {
@@ -166,7 +166,7 @@ type routeArgs struct {
 // Validate refuses an empty query.
 func (a *routeArgs) Validate() error { return needsQuery(a.Query) }
 
-func routerSelect(s *shelf) tool.Tool {
+func routerSelect(s *collection) tool.Tool {
 	return tool.New(librarySpec(RouterSelect, "Choose how to search the user's documents for a query: by words (bm25), by meaning (dense) or by both (hybrid).",
 		"how should the documents be searched"),
 		func(ctx context.Context, _ *tool.Call, in routeArgs) (tool.Result, error) {
@@ -268,7 +268,7 @@ func shownHit(p kb.Passage, score float64, most int) libraryHit {
 	return libraryHit{p.ID, p.Document, p.Title, p.Headings, p.Page, p.Date, score, text}
 }
 
-func searchLibrary(s *shelf) tool.Tool {
+func searchLibrary(s *collection) tool.Tool {
 	spec := librarySpec(Search, "Search the user's documents by words and by meaning, both rankings fused. Passages have ids for compose_context, rerank and fetch_docs.",
 		"search my documents", "what do our files say about", "найди в моих документах", "在我的文档中搜索")
 	spec.Kind = tool.Lookup
@@ -318,7 +318,7 @@ type rerankArgs struct {
 // Validate refuses an empty query.
 func (a *rerankArgs) Validate() error { return needsQuery(a.Query) }
 
-func rerankHits(s *shelf) tool.Tool {
+func rerankHits(s *collection) tool.Tool {
 	return tool.New(librarySpec(Rerank, "Put passages of the user's documents in the order of how well they answer a query, and keep the best.",
 		"which of these passages answers best"),
 		func(ctx context.Context, c *tool.Call, in rerankArgs) (tool.Result, error) {
@@ -367,7 +367,7 @@ func rerankHits(s *shelf) tool.Tool {
 }
 
 // fetch reads passages. None at all is an error.
-func (s *shelf) fetch(ctx context.Context, neighbours int, ids []string) (passages []kb.Passage, missing []string, err error) {
+func (s *collection) fetch(ctx context.Context, neighbours int, ids []string) (passages []kb.Passage, missing []string, err error) {
 	name, err := s.name(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -391,7 +391,7 @@ type fetchArgs struct {
 // together.
 const shownDocuments = 40_000
 
-func fetchDocs(s *shelf) tool.Tool {
+func fetchDocs(s *collection) tool.Tool {
 	return tool.New(librarySpec(FetchDocs, "Read passages of the user's documents by their ids, with what stands around them, or whole documents by their numbers.",
 		"show the whole document", "read more around this passage"),
 		func(ctx context.Context, _ *tool.Call, in fetchArgs) (tool.Result, error) {

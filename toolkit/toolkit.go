@@ -32,6 +32,9 @@ type Parts struct {
 	Reranker search.Reranker
 	// Blobs keep what was read.
 	Blobs sources.Blobs
+	// Added are tools that a program brings along. They replace those of their
+	// names, and have no settings.
+	Added []tool.Tool
 }
 
 // Settings are what an agent's definition and its operator say about tools.
@@ -80,7 +83,20 @@ type maker struct {
 func New(p Parts) *Toolkit {
 	k := &Toolkit{parts: p}
 	k.makers = slices.Concat(systemMakers(), k.webMakers(), k.sourceMakers(), k.libraryMakers(), noteMakers(), commandMakers())
+	for _, t := range p.Added {
+		added := plain(t.Spec().Name, func(Settings) tool.Tool { return t })
+		if i := k.find(added.name); i >= 0 {
+			k.makers[i] = added
+		} else {
+			k.makers = append(k.makers, added)
+		}
+	}
 	return k
+}
+
+// find returns where the maker of a tool is, -1 without.
+func (k *Toolkit) find(name string) int {
+	return slices.IndexFunc(k.makers, func(m maker) bool { return tool.PlainName(m.name) == tool.PlainName(name) })
 }
 
 // plain makes the maker of a tool that has no settings of its own.
@@ -130,10 +146,8 @@ func (k *Toolkit) Check(name string, config json.RawMessage, s Settings) error {
 }
 
 func (k *Toolkit) maker(name string) (maker, error) {
-	for _, m := range k.makers {
-		if tool.PlainName(m.name) == tool.PlainName(name) {
-			return m, nil
-		}
+	if i := k.find(name); i >= 0 {
+		return k.makers[i], nil
 	}
 	return maker{}, fmt.Errorf("there is no tool %q%s", name, didYouMean(tool.PlainName(name), k.Names()))
 }

@@ -236,7 +236,7 @@ func inFolder(ctx context.Context, use func(asker) error) error {
 			return delivery{}, err
 		}
 		d, err := deliver(ctx, engine, dossier.Request{Mode: "web_search", Request: mode.Request{
-			Question: a.Question, In: sources.Place{Paths: []string{dir}, Base: dir},
+			Question: a.Question, In: sources.Target{Paths: []string{dir}, Base: dir},
 		}})
 		if err == nil {
 			err = model.tell(&d)

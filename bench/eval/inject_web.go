@@ -81,7 +81,7 @@ func (t *trap) ask(ctx context.Context, a attack, n int, req dossier.Request) (d
 
 // onTheWeb is a question to the web.
 func onTheWeb(question string) dossier.Request {
-	return dossier.Request{Mode: "web_search", Request: mode.Request{Question: question, In: sources.Place{Web: &sources.WebScope{}}}}
+	return dossier.Request{Mode: "web_search", Request: mode.Request{Question: question, In: sources.Target{Web: &sources.WebScope{}}}}
 }
 
 // set makes the web that of an attack.

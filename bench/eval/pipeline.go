@@ -36,7 +36,7 @@ var defaults = websearch.Settings{
 }
 
 // ask puts a question to a place among the holdings.
-func (p *product) ask(ctx context.Context, holdings websearch.Holdings, in sources.Place, question string) (*report.Report, error) {
+func (p *product) ask(ctx context.Context, holdings websearch.Holdings, in sources.Target, question string) (*report.Report, error) {
 	settings, err := json.Marshal(defaults)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func assemble(ctx context.Context, docs []index.Doc) (*pipeline, error) {
 
 // answer asks the collection and returns the quotes of the report.
 func (p *pipeline) answer(ctx context.Context, question string) (answered, error) {
-	r, err := p.ask(ctx, p.holdings, sources.Place{Collection: p.collection}, question)
+	r, err := p.ask(ctx, p.holdings, sources.Target{Collection: p.collection}, question)
 	if err != nil {
 		return answered{}, err
 	}

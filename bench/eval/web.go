@@ -56,7 +56,7 @@ func (w *web) ask(ctx context.Context, question string, pages []website, order f
 		e.pages[u] = p
 	}
 	holdings := &sources.Holdings{Web: &sources.Web{Engines: []search.Engine{search.Polite(e, search.Manners{})}, Pages: e}}
-	r, err := w.product.ask(ctx, holdings, sources.Place{Web: &sources.WebScope{}}, question)
+	r, err := w.product.ask(ctx, holdings, sources.Target{Web: &sources.WebScope{}}, question)
 	return r, e.read, err
 }
 

@@ -139,7 +139,7 @@ func (l *lab) questions() []string {
 // ask does one run to its end and returns its record.
 func (l *lab) ask(ctx context.Context, modeName, question string) (run.Record, error) {
 	rec, err := l.engine.Start(ctx, dossier.Request{Mode: modeName, Request: mode.Request{
-		Question: question, In: sources.Place{Web: &sources.WebScope{}},
+		Question: question, In: sources.Target{Web: &sources.WebScope{}},
 	}})
 	if err != nil {
 		return rec, err

@@ -52,7 +52,7 @@ func (c *kbAdd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	in := sources.Place{Collection: c.Name}
+	in := sources.Target{Collection: c.Name}
 	for _, name := range c.Paths {
 		if !filepath.IsAbs(name) {
 			name = "./" + name // a path, and never the name of a collection
@@ -91,7 +91,7 @@ func (c *kbAdd) Run(a *app) error {
 
 // sameFolder refuses a place whose collection got its name from another folder:
 // two folders that happen to be called the same are not mixed unasked.
-func (a *app) sameFolder(l *link, in sources.Place) error {
+func (a *app) sameFolder(l *link, in sources.Target) error {
 	list, err := l.Collections(a.ctx)
 	if err != nil {
 		return err

@@ -144,8 +144,8 @@ func (a *app) researchView(out io.Writer, code lang.Code) view {
 
 // place finds out what a question is asked of: a path that exists, or the name
 // of a collection.
-func (a *app) place(name string) (sources.Place, error) {
-	in := sources.Place{Base: a.dir()}
+func (a *app) place(name string) (sources.Target, error) {
+	in := sources.Target{Base: a.dir()}
 	if name == "" {
 		return in, nil
 	}

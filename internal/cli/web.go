@@ -297,7 +297,7 @@ func searches(mode string) bool {
 }
 
 // into puts the choice where a question names its place.
-func (c webChoice) into(a *app, l *link, in *sources.Place) error {
+func (c webChoice) into(a *app, l *link, in *sources.Target) error {
 	in.Web = c.scope
 	if !c.inUse || len(in.Paths) > 0 || in.Collection != "" {
 		return nil

@@ -59,13 +59,16 @@ const (
 type Turns interface {
 	// Enter lets a run wait for its turn. It returns the runs whose turn has
 	// come by that: usually this one or none. Those that wait for nobody have
-	// theirs at once, and one that has its turn already keeps it.
+	// theirs at once; one that has its turn already keeps it.
 	Enter(ctx context.Context, r run.Record, how Entry) (next []string, err error)
 	// Leave says that nobody works on a run any more. It returns the runs whose
 	// turn has come by that.
 	Leave(ctx context.Context, id string) (next []string, err error)
 	// Withdraw takes a run out that waits for its turn, and says whether it did.
 	Withdraw(ctx context.Context, id string) (bool, error)
+	// Standing says of those of the given runs that have entered and not left
+	// whether their turn has come.
+	Standing(ctx context.Context, ids []string) (map[string]bool, error)
 	// Settle gives the turns on that processes which died had for runs that need
 	// none any more. It returns the runs whose turn has come by that.
 	Settle(ctx context.Context) (next []string, err error)

@@ -33,6 +33,10 @@ type Local struct {
 	exec *run.Executor
 	hub  *hub
 
+	// sweeps has room for the one under way: they take turns, so that runs come
+	// to wait in the order in which one finds them.
+	sweeps chan struct{}
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -59,7 +63,7 @@ func NewLocal(o Options) *Local {
 	if o.Left == nil {
 		o.Left = func(string, run.Status) {}
 	}
-	l := &Local{Options: o, hub: newHub(), stages: make(map[string]stage), mine: make(map[string]bool), all: o.Adopt}
+	l := &Local{Options: o, hub: newHub(), stages: make(map[string]stage), mine: make(map[string]bool), all: o.Adopt, sweeps: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.exec = run.NewExecutor(run.ExecutorConfig{
 		Journal: o.Store, Owner: o.Owner, TTL: o.TTL, Program: o.Program, Publish: l.hub.publish, Log: o.Log,
@@ -353,15 +357,17 @@ func (l *Local) Sweep(ctx context.Context) (int, error) {
 // sweep is Sweep of all that was left behind, or only of what is this
 // process's own.
 func (l *Local) sweep(ctx context.Context, all bool) (int, error) {
+	select {
+	case l.sweeps <- struct{}{}:
+		defer func() { <-l.sweeps }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 	if err := l.Evict(ctx); err != nil {
 		return 0, err
 	}
-	if l.Turns != nil {
-		next, err := l.Turns.Settle(ctx)
-		if err != nil {
-			return 0, err
-		}
-		l.ready(next...) // others are among the orphans
+	if err := l.settle(ctx); err != nil {
+		return 0, err
 	}
 	ids, err := l.Store.Orphans(ctx, l.Owner)
 	if err != nil {
@@ -370,37 +376,62 @@ func (l *Local) sweep(ctx context.Context, all bool) (int, error) {
 	var errs []error
 	n := 0
 	for _, id := range ids {
-		l.mu.Lock()
-		was, mine := l.stages[id], l.mine[id]
-		l.mu.Unlock()
-		var err error
-		switch {
-		case was == waiting:
-			err = l.turnOf(ctx, id)
-		case was == absent && (all || mine):
-			n++
-			err = l.Enqueue(ctx, id, Restored)
+		if !l.concerns(id, all) {
+			continue
 		}
-		if err != nil && !errors.Is(err, run.ErrUnknownRun) {
+		n++
+		if err := l.Enqueue(ctx, id, Restored); err != nil && !errors.Is(err, run.ErrUnknownRun) {
 			errs = append(errs, fmt.Errorf("run %s: %w", id, err))
 		}
 	}
 	return n, errors.Join(errs...)
 }
 
-// turnOf goes on with a run that waits here if another process has given it its
-// turn.
-func (l *Local) turnOf(ctx context.Context, id string) error {
+// concerns says whether an orphan is to be taken up here.
+func (l *Local) concerns(id string, all bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stages[id] == absent && (all || l.mine[id])
+}
+
+// settle goes on with the runs that wait here and were given their turn elsewhere,
+// and forgets that those wait which were taken out.
+func (l *Local) settle(ctx context.Context) error {
 	if l.Turns == nil {
 		return nil
 	}
-	rec, err := l.Store.Run(ctx, id)
+	next, err := l.Turns.Settle(ctx)
 	if err != nil {
 		return err
 	}
-	next, err := l.Turns.Enter(ctx, rec, Restored)
-	l.ready(next...)
-	return err
+	l.ready(next...) // others are among the orphans
+	l.mu.Lock()
+	var here []string
+	for id, s := range l.stages {
+		if s == waiting {
+			here = append(here, id)
+		}
+	}
+	l.mu.Unlock()
+	if len(here) == 0 {
+		return nil
+	}
+	turns, err := l.Turns.Standing(ctx, here)
+	if err != nil {
+		return err
+	}
+	for _, id := range here {
+		has, in := turns[id]
+		if has {
+			l.ready(id)
+		}
+		l.mu.Lock()
+		if !in && l.stages[id] == waiting {
+			delete(l.stages, id)
+		}
+		l.mu.Unlock()
+	}
+	return nil
 }
 
 // Evict ends the leases of workers that are dead.

@@ -2,7 +2,7 @@
 // what runs of each version have cost and brought, and long-lived instances
 // that are made from templates and serve many sessions at once.
 //
-// A registered instance is a row of the store, and so is the place that a run has
+// A registered instance is a row of the store, and so is the seat that a run has
 // in it: nothing of either is in memory, and several processes can share them. The
 // fleet never starts a run itself. It says which runs may start, and the caller, who
 // owns the runs, starts them.

@@ -239,7 +239,7 @@ func TestRestore(t *testing.T) {
 	ok(t, err)
 
 	f = newFleet(t, s) // the process ends, and another begins
-	start, left, err := f.Restore(ctx, []fleet.Claim{
+	start, left, err := f.Restore(ctx, []fleet.Seat{
 		{"ready", "s-ready", "ready-1"}, {"ready", "s-ready", "ready-2"}, {"drained", "s-drained", "drained-1"}, {"stopped", "s-stopped", "stopped-1"},
 		{"ready", "s-new", "ready-3"}, {"ready", "s-ready", "ready-4"}, {"gone", "s-gone", "gone-1"}, {"ready", "s-drained", "ready-5"},
 	})
@@ -247,7 +247,7 @@ func TestRestore(t *testing.T) {
 	if want := []string{"ready-1", "drained-1"}; !slices.Equal(start, want) {
 		t.Fatalf("started %v, want %v", start, want)
 	}
-	if want := []fleet.Claim{{"stopped", "s-stopped", "stopped-1"}, {"gone", "s-gone", "gone-1"}, {"ready", "s-drained", "ready-5"}}; !slices.Equal(left, want) {
+	if want := []fleet.Seat{{"stopped", "s-stopped", "stopped-1"}, {"gone", "s-gone", "gone-1"}, {"ready", "s-drained", "ready-5"}}; !slices.Equal(left, want) {
 		t.Fatalf("left %v, want %v", left, want)
 	}
 	if _, err = f.Submit(ctx, "ready", "s-ready", "more"); err == nil {
@@ -370,7 +370,7 @@ type moody struct {
 
 var errMoody = errors.New("the disk is gone")
 
-func (m moody) Enter(ctx context.Context, c fleet.Claim, how fleet.Entry) (bool, error) {
+func (m moody) Enter(ctx context.Context, c fleet.Seat, how fleet.Arrival) (bool, error) {
 	if c.Session == m.session {
 		return false, errMoody
 	}
@@ -387,9 +387,9 @@ func TestRestoreFailsHalfway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var claims []fleet.Claim
+	var claims []fleet.Seat
 	for _, n := range []string{"1", "2", "3", "4"} {
-		claims = append(claims, fleet.Claim{Instance: i.ID, Session: "s" + n, Run: "r" + n})
+		claims = append(claims, fleet.Seat{Instance: i.ID, Session: "s" + n, Run: "r" + n})
 	}
 	start, left, err := f.Restore(t.Context(), claims)
 	if !errors.Is(err, errMoody) || !slices.Equal(start, []string{"r1", "r2"}) || !slices.Equal(left, claims[2:]) {

@@ -53,32 +53,32 @@ func (e *SessionError) Error() string {
 //
 // It fails with *QueueFullError, *StateError, *SessionError or ErrNoInstance.
 func (f *Fleet) Submit(ctx context.Context, instance, session, run string) (start []string, err error) {
-	return f.admit(ctx, Claim{instance, session, run}, Fresh)
+	return f.admit(ctx, Seat{instance, session, run}, Fresh)
 }
 
 // Resume is Submit for a run that had left to wait for its user or because it
 // was paused. It goes before new runs of its session, and neither a full queue
 // nor draining keeps it out: it was admitted before.
 func (f *Fleet) Resume(ctx context.Context, instance, session, run string) (start []string, err error) {
-	return f.admit(ctx, Claim{instance, session, run}, Resumed)
+	return f.admit(ctx, Seat{instance, session, run}, Resumed)
 }
 
-func (f *Fleet) admit(ctx context.Context, c Claim, how Entry) (start []string, err error) {
-	key := c.Instance
-	granted, err := f.store.Enter(ctx, c, how)
+func (f *Fleet) admit(ctx context.Context, s Seat, how Arrival) (start []string, err error) {
+	key := s.Instance
+	granted, err := f.store.Enter(ctx, s, how)
 	if errors.Is(err, ErrNoInstance) {
 		row, missing := f.find(ctx, key)
 		if missing != nil {
 			return nil, missing
 		}
-		c.Instance = row.ID // it was a name
-		granted, err = f.store.Enter(ctx, c, how)
+		s.Instance = row.ID // it was a name
+		granted, err = f.store.Enter(ctx, s, how)
 	}
 	switch {
 	case err != nil:
-		return nil, f.named(err, key, c.Instance)
+		return nil, f.named(err, key, s.Instance)
 	case granted:
-		return []string{c.Run}, nil
+		return []string{s.Run}, nil
 	}
 	return nil, nil
 }
@@ -98,7 +98,7 @@ func (f *Fleet) named(err error, key, id string) error {
 }
 
 // admits says why an instance does not take a run.
-func (f *Fleet) admits(row *Instance, load Load, how Entry) error {
+func (f *Fleet) admits(row *Instance, load Load, how Arrival) error {
 	e := row.Refuses(load, how)
 	if e == nil {
 		return nil
@@ -107,8 +107,8 @@ func (f *Fleet) admits(row *Instance, load Load, how Entry) error {
 }
 
 // Refuses says why an instance that has this to do would not take a run: with a
-// *StateError or a *QueueFullError. It is the rule of Places.Enter.
-func (i *Instance) Refuses(load Load, how Entry) error {
+// *StateError or a *QueueFullError. It is the rule of Seats.Enter.
+func (i *Instance) Refuses(load Load, how Arrival) error {
 	limit := max(i.Queue, 0)
 	switch {
 	case i.State == Stopped, i.State == Draining && how == Fresh:
@@ -152,7 +152,7 @@ func (f *Fleet) Free(ctx context.Context, session string) error {
 
 // Leave says that a run has ended, waits for its user, is paused or was
 // cancelled in the queue. It returns the runs that the caller has to start
-// now. A run that has no place is no error: leaving twice is leaving.
+// now. A run that has no seat is no error: leaving twice is leaving.
 func (f *Fleet) Leave(ctx context.Context, run string) (start []string, err error) {
 	return f.store.Leave(ctx, run)
 }
@@ -168,23 +168,28 @@ func (f *Fleet) Withdraw(ctx context.Context, run string) (bool, error) {
 // the caller has to start now, and those that could not be put back because
 // their instance is stopped or gone, or their session another's. When it fails,
 // what it returns holds still: left has all that were not put back.
-func (f *Fleet) Restore(ctx context.Context, claims []Claim) (start []string, left []Claim, err error) {
-	for i, c := range claims {
-		first, err := f.admit(ctx, c, Restored)
+func (f *Fleet) Restore(ctx context.Context, seats []Seat) (start []string, left []Seat, err error) {
+	for i, s := range seats {
+		first, err := f.admit(ctx, s, Restored)
 		_, refused := errors.AsType[*StateError](err)
 		_, foreign := errors.AsType[*SessionError](err)
 		switch {
 		case refused, foreign, errors.Is(err, ErrNoInstance):
-			left = append(left, c)
+			left = append(left, s)
 		case err != nil:
-			return start, append(left, claims[i:]...), fmt.Errorf("restore run %q: %w", c.Run, err)
+			return start, append(left, seats[i:]...), fmt.Errorf("restore run %q: %w", s.Run, err)
 		}
 		start = append(start, first...)
 	}
 	return start, left, nil
 }
 
-// Settle frees the places of runs that need none any more, which a process that
+// Standing says of those of the given runs that have a seat whether it is a slot.
+func (f *Fleet) Standing(ctx context.Context, runs []string) (map[string]bool, error) {
+	return f.store.Standing(ctx, runs)
+}
+
+// Settle frees the seats of runs that need none any more, which a process that
 // died could not give back, and returns the runs that were given a slot by that.
 func (f *Fleet) Settle(ctx context.Context) (start []string, err error) { return f.store.Settle(ctx) }
 

@@ -16,10 +16,12 @@ var raced = []string{
 }
 
 // repeating are tests of the root that do the same work for every question of
-// an invented web, or for every commit of a run: a race in it shows in the other
-// tests too, and these would take longer than all the rest together.
+// an invented web, for every commit of a run or under every configuration: a
+// race in it shows in the other tests too, and these would take longer than all
+// the rest together.
 var repeating = []string{
-	"TestWebCitesOnlyWhatWasRead", "TestWebWithoutAModel", "TestWebDoesWhatTheSeedSays",
+	"TestWebCitesOnlyWhatWasRead", "TestWebWithoutAModel", "TestWebDoesWhatTheSeedSays", "TestWebAfterALongConversation",
+	"TestRunsGoOnWithWhatThereIs",
 	"TestWebSurvivesAPowerCut", "TestAgentsSurviveAPowerCut", "TestResearchSurvivesAPowerCut",
 }
 
@@ -27,7 +29,7 @@ var repeating = []string{
 // translated to Go: with the detector in it the tests of its store take three
 // times as long, and it is not ours to find races in.
 func racing() []string {
-	return []string{"-race", "-vet=off", "-gcflags=modernc.org/...=-race=false", "-skip=^(" + strings.Join(repeating, "|") + ")$"}
+	return []string{"-race", "-vet=off", "-timeout=20m", "-gcflags=modernc.org/...=-race=false", "-skip=^(" + strings.Join(repeating, "|") + ")$"}
 }
 
 // toRace picks those of the packages that are raced.

@@ -41,7 +41,7 @@ func searchMain(ctx context.Context, dir string, s searching) error {
 		id = there[0].ID
 	} else {
 		rec, err := e.Start(ctx, dossier.Request{Mode: s.Mode, Request: mode.Request{
-			Question: s.Question, Agent: s.Agent, In: sources.Place{Web: &sources.WebScope{}},
+			Question: s.Question, Agent: s.Agent, In: sources.Target{Web: &sources.WebScope{}},
 		}})
 		if err != nil {
 			return err

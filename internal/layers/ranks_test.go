@@ -6,15 +6,16 @@ package layers
 // above it, its port, and is an adapter of it: it imports the port, the port's
 // own internal packages and what lies below the port, never a sibling.
 var ranks = map[string]int{
-	"cmd/*":             12,
-	"bench/*":           12,
-	"internal/killtest": 12,
-	"internal/gotest":   12,
+	"cmd/*":             13,
+	"bench/*":           13,
+	"internal/killtest": 13,
+	"internal/gotest":   13,
 
-	"internal/cli":          11,
-	"internal/server":       10,
+	"internal/cli":          12,
+	"internal/server":       11,
+	root:                    10,
 	"internal/a2a":          9,
-	root:                    9,
+	"internal/wire":         9,
 	"internal/store":        8,
 	"internal/dispatch":     8,
 	"internal/config":       7,
@@ -23,6 +24,7 @@ var ranks = map[string]int{
 	"mode":                  5,
 	"toolkit":               5,
 	"sources":               4,
+	"tool/stock":            4,
 	"internal/agenttest":    4,
 	"agent":                 3,
 	"kb":                    3,

@@ -86,7 +86,7 @@ func Describe(err error) *Problem {
 	var (
 		problem *Problem
 		usage   *dossier.UsageError
-		place   *sources.PlaceError
+		place   *sources.TargetError
 		stopped *dossier.StoppedError
 		call    *llm.Error
 		budget  *run.BudgetError

@@ -61,7 +61,7 @@ type Runs interface {
 	// Delete removes a run that no worker holds, with its journal, events and
 	// signals. A session without runs goes with its last one. It fails with
 	// ErrBusy while a lease is alive. The run is gone at once for everybody,
-	// and its place in an instance is free;
+	// and its seat in an instance is free;
 	// what takes long is done in pieces that don't keep others waiting, and
 	// what a deletion that was cut short has left goes with the next one.
 	Delete(ctx context.Context, id string) error

@@ -10,11 +10,11 @@ import (
 // text opens at most two levels of the result.
 const maxDepth = 5000
 
-// place is where a value stands; it decides what may follow it.
-type place uint8
+// position is where a value stands; it decides what may follow it.
+type position uint8
 
 const (
-	inTop place = iota
+	inTop position = iota
 	inKey
 	inMember // the value of an object's member
 	inArray
@@ -183,7 +183,7 @@ func (p *parser) ellipsis() bool {
 }
 
 // value reads the value at i, or returns nil if there is none.
-func (p *parser) value(where place) *node {
+func (p *parser) value(where position) *node {
 	p.space()
 	if p.done() {
 		return nil
@@ -229,7 +229,7 @@ func (p *parser) stringPrefix() int {
 }
 
 // tuple reads "(a, b)" as an array and "(a)" as a.
-func (p *parser) tuple(where place) *node {
+func (p *parser) tuple(where position) *node {
 	first := p.skip(p.i + 1)
 	c := p.at(first)
 	if !isDigit(c) && c != '-' && c != '{' && c != '[' && c != '(' && c != ')' && p.quoteAt(first) == 0 && !p.literalAt(first) {

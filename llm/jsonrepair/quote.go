@@ -9,7 +9,7 @@ import (
 type quote struct {
 	start       int // of its opening quote
 	open        rune
-	where       place
+	where       position
 	escaped     bool // it began with \"
 	overEscaped bool // quotes inside carry surplus backslashes
 	inner       bool // a quote was opened inside and not closed yet

@@ -42,7 +42,7 @@ func (p *parser) literalAt(i int) bool {
 }
 
 // regex reads /pattern/ as a string.
-func (p *parser) regex(where place) *node {
+func (p *parser) regex(where position) *node {
 	for j := p.i + 1; j < len(p.s) && p.s[j] != '\n'; j++ {
 		if p.s[j] == '\\' {
 			j++
@@ -56,7 +56,7 @@ func (p *parser) regex(where place) *node {
 }
 
 // number reads a number. What only begins like one is a word.
-func (p *parser) number(where place) *node {
+func (p *parser) number(where position) *node {
 	start := p.i
 	end := start
 	for end < len(p.s) && strings.IndexByte("+-.eE_", p.s[end]) >= 0 || isDigit(p.at(end)) {
@@ -169,7 +169,7 @@ const maxCalls = 3
 
 // call reads name(value), the wrapping of JSONP and of database shells, as
 // the value.
-func (p *parser) call(where place) *node {
+func (p *parser) call(where position) *node {
 	start := p.i
 	if end := p.wordEnd(start); end > start && p.calls < maxCalls && p.work >= 0 {
 		paren := p.skip(end)
@@ -201,7 +201,7 @@ func (p *parser) call(where place) *node {
 }
 
 // word reads text without quotes: a literal, or a string up to what ends it.
-func (p *parser) word(where place) *node {
+func (p *parser) word(where position) *node {
 	start := p.i
 	end := p.wordEnd(start)
 	if p.at(start) == '-' {
@@ -239,7 +239,7 @@ func cutLiteral(s string) string {
 }
 
 // endsLiteral says whether the word that ends at i stands alone.
-func (p *parser) endsLiteral(i int, where place) bool {
+func (p *parser) endsLiteral(i int, where position) bool {
 	next := p.skip(i)
 	if next >= len(p.s) || strings.IndexByte(",;:]})", p.s[next]) >= 0 || p.fenceAt(next) || p.quoteAt(next) > 0 {
 		return true
@@ -251,7 +251,7 @@ func (p *parser) endsLiteral(i int, where place) bool {
 }
 
 // bareText moves to the end of a string that has no quotes.
-func (p *parser) bareText(where place) {
+func (p *parser) bareText(where position) {
 	start := p.i
 	for p.i < len(p.s) {
 		c, _ := p.sign(p.i)
@@ -292,7 +292,7 @@ func (p *parser) bareText(where place) {
 }
 
 // endsBareText says whether the quote at i ends text that has no quotes.
-func (p *parser) endsBareText(where place) bool {
+func (p *parser) endsBareText(where position) bool {
 	n := p.quoteAt(p.i)
 	if p.s[p.i] == '\'' && isWord(p.at(p.i-1)) && isWord(p.at(p.i+1)) {
 		return false // an apostrophe

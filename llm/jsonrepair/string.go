@@ -48,7 +48,7 @@ func closes(open, r rune) bool {
 
 // stringValue reads a string in value position, with the strings joined to it
 // by plus signs, or the JSON that stands in it behind a code fence.
-func (p *parser) stringValue(where place) *node {
+func (p *parser) stringValue(where position) *node {
 	if n := p.fencedInString(); n != nil {
 		return n
 	}
@@ -149,7 +149,7 @@ func (t *text) unmatched(c byte) int { return t.depth[strings.IndexByte(")]}", c
 
 // quoted reads the string whose quote is at i and returns its escaped body.
 // It is false for a quote with nothing behind it at the end of an array.
-func (p *parser) quoted(where place) (string, bool) {
+func (p *parser) quoted(where position) (string, bool) {
 	start := p.i
 	n := p.quoteAt(start)
 	q := quote{start: start, where: where, escaped: p.s[start] == '\\'}

@@ -15,7 +15,7 @@ import (
 // it doesn't know it disregards.
 func instance(schema json.RawMessage, question string) json.RawMessage {
 	m := maker{root: schema, words: wordsFor(question)}
-	return m.make(schema, place{})
+	return m.make(schema, spot{})
 }
 
 // maker makes instances of the parts of one schema.
@@ -24,8 +24,8 @@ type maker struct {
 	words words
 }
 
-// place is where in the instance a value stands.
-type place struct {
+// spot is where in the instance a value stands.
+type spot struct {
 	name  string // of the nearest property
 	index int    // in the nearest array
 	depth int
@@ -71,7 +71,7 @@ func (n node) strings(key string) []string {
 	return l
 }
 
-func (m *maker) make(schema json.RawMessage, at place) json.RawMessage {
+func (m *maker) make(schema json.RawMessage, at spot) json.RawMessage {
 	var n node
 	if at.depth > deepest || json.Unmarshal(schema, &n) != nil {
 		return m.text(node{}, at) // true, false, or no schema at all
@@ -266,13 +266,13 @@ func members(object json.RawMessage) []member {
 
 // object keeps the order of the schema's properties, as services with strict
 // output do.
-func (m *maker) object(n node, at place) json.RawMessage {
+func (m *maker) object(n node, at spot) json.RawMessage {
 	required := n.strings("required")
 	properties := members(n["properties"])
 	most := n.count("maxProperties", math.MaxInt)
 	var out []member
 	add := func(name string, schema json.RawMessage) {
-		out = append(out, member{name, m.make(schema, place{name: name, index: at.index, depth: at.depth + 1})})
+		out = append(out, member{name, m.make(schema, spot{name: name, index: at.index, depth: at.depth + 1})})
 	}
 	for _, p := range properties {
 		if slices.Contains(required, p.name) || at.depth <= roomy && most == math.MaxInt && string(p.value) != "false" {
@@ -314,7 +314,7 @@ func encodeMembers(all []member) json.RawMessage {
 	return append(b, '}')
 }
 
-func (m *maker) array(n node, at place) json.RawMessage {
+func (m *maker) array(n node, at spot) json.RawMessage {
 	least := n.count("minItems", 0)
 	size := max(least, 2)
 	if at.depth > roomy {
@@ -334,7 +334,7 @@ func (m *maker) array(n node, at place) json.RawMessage {
 		if i < len(prefix) {
 			schema = prefix[i]
 		}
-		v := m.make(schema, place{name: at.name, index: i, depth: at.depth + 1})
+		v := m.make(schema, spot{name: at.name, index: i, depth: at.depth + 1})
 		again := slices.ContainsFunc(out, func(o json.RawMessage) bool { return bytes.Equal(o, v) })
 		if again && i >= least && string(n["uniqueItems"]) == "true" {
 			break
@@ -344,7 +344,7 @@ func (m *maker) array(n node, at place) json.RawMessage {
 	return encode(out)
 }
 
-func number(n node, at place, whole bool) json.RawMessage {
+func number(n node, at spot, whole bool) json.RawMessage {
 	v := 0.5
 	if whole {
 		v = float64(1 + at.index)

@@ -11,7 +11,7 @@ import (
 )
 
 // text makes a string that the property's name asks for.
-func (m *maker) text(n node, at place) json.RawMessage {
+func (m *maker) text(n node, at spot) json.RawMessage {
 	least, most := n.count("minLength", 0), n.count("maxLength", math.MaxInt)
 	if n.has("pattern") {
 		var p string
@@ -31,7 +31,7 @@ func (m *maker) text(n node, at place) json.RawMessage {
 	return encode(s)
 }
 
-func (m *maker) sentence(n node, at place) string {
+func (m *maker) sentence(n node, at spot) string {
 	var format string
 	if json.Unmarshal(n["format"], &format) == nil {
 		switch format {

@@ -132,7 +132,7 @@ func ask(t *testing.T, m llm.Model) mode.Answer {
 	}
 	var got mode.Answer
 	fn := func(ctx context.Context, s *run.Scope) error {
-		a, err := web.Run(ctx, s, mode.Request{Question: "Where does Ingrid keep the bees?", In: sources.Place{Collection: "hive"}, Settings: settings})
+		a, err := web.Run(ctx, s, mode.Request{Question: "Where does Ingrid keep the bees?", In: sources.Target{Collection: "hive"}, Settings: settings})
 		if got.Report == nil {
 			got = a
 		} else if a.Text != got.Text {

@@ -89,7 +89,7 @@ func (b *builder) add(i int32, e *Entry) {
 	for _, s := range e.Tags {
 		put(inTags, spread(s))
 	}
-	put(inPlace, spread(e.place()))
+	put(inPlace, spread(e.originName()))
 	put(inAbout, e.About)
 	for _, s := range e.Examples {
 		put(inExamples, s)

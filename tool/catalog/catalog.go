@@ -27,9 +27,9 @@ type Catalog struct {
 	now      func() time.Time
 
 	mu      sync.Mutex
-	origins []*origin // in the order in which they came
-	version int       // of the tools
-	current *shelf    // nil before the first look
+	origins []*origin   // in the order in which they came
+	version int         // of the tools
+	current *assortment // nil before the first look
 
 	building sync.Mutex
 
@@ -44,8 +44,8 @@ type origin struct {
 	down  error
 }
 
-// shelf is the tools at one moment, with their index.
-type shelf struct {
+// assortment is the tools at one moment, with their index.
+type assortment struct {
 	version int
 	tools   []tool.Tool // in the order of the origins
 	index   *Index
@@ -128,7 +128,7 @@ func (c *Catalog) Report(from string, err error) {
 
 // look returns the tools and their index as they are now. Only a changed set
 // of entries makes a new index.
-func (c *Catalog) look(ctx context.Context) *shelf {
+func (c *Catalog) look(ctx context.Context) *assortment {
 	if s, fresh := c.seen(); fresh {
 		return s
 	}
@@ -138,7 +138,7 @@ func (c *Catalog) look(ctx context.Context) *shelf {
 	if fresh {
 		return old // another call has made it
 	}
-	next := &shelf{}
+	next := &assortment{}
 	var entries []Entry
 	c.mu.Lock()
 	next.version = c.version
@@ -163,7 +163,7 @@ func (c *Catalog) look(ctx context.Context) *shelf {
 	return next
 }
 
-func (c *Catalog) seen() (s *shelf, fresh bool) {
+func (c *Catalog) seen() (s *assortment, fresh bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.current, c.current != nil && c.current.version == c.version

@@ -42,8 +42,8 @@ func (e *Entry) same(o *Entry) bool {
 		bytes.Equal(e.Schema, o.Schema) && slices.Equal(e.Tags, o.Tags) && slices.Equal(e.Examples, o.Examples)
 }
 
-// place is the name of the origin without what kind of origin it is.
-func (e *Entry) place() string {
+// originName is the name of the origin without what kind of origin it is.
+func (e *Entry) originName() string {
 	if _, name, ok := strings.Cut(e.Origin, ":"); ok {
 		return name
 	}

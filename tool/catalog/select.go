@@ -50,18 +50,18 @@ type Selection struct {
 // none is added on demand.
 func (c *Catalog) Select(ctx context.Context, task string, p Policy) (Selection, error) {
 	s := &selecting{c: c, policy: &p, names: map[string]string{}, told: map[string]bool{}}
-	shelf := c.look(ctx)
-	s.refer(shelf.tools, p.Listed)
-	for _, t := range shelf.tools {
+	now := c.look(ctx)
+	s.refer(now.tools, p.Listed)
+	for _, t := range now.tools {
 		if t.Spec().System {
 			s.add(t)
 		}
 	}
-	s.refer(shelf.tools, p.Always)
+	s.refer(now.tools, p.Always)
 	if !p.OnDemand {
 		return s.Selection, nil
 	}
-	found, err := c.find(ctx, shelf, task, &p, s.names)
+	found, err := c.find(ctx, now, task, &p, s.names)
 	if err != nil {
 		return Selection{}, fmt.Errorf("select tools: %w", err)
 	}
@@ -135,17 +135,17 @@ type hits struct {
 
 // find returns the best tools for a task among those that the policy leaves,
 // that are up, and whose names are not taken.
-func (c *Catalog) find(ctx context.Context, shelf *shelf, task string, p *Policy, taken map[string]string) (hits, error) {
+func (c *Catalog) find(ctx context.Context, now *assortment, task string, p *Policy, taken map[string]string) (hits, error) {
 	var h hits
-	open := make(map[key]tool.Tool, len(shelf.tools))
-	for _, t := range shelf.tools {
+	open := make(map[key]tool.Tool, len(now.tools))
+	for _, t := range now.tools {
 		s := t.Spec()
 		if _, there := taken[tool.PlainName(s.Name)]; !there && !s.System && s.Kind != tool.Finding && !p.never(s) {
 			open[key{s.Origin, s.Name}] = t
 		}
 	}
 	// Those that can't be had take places in the ranking.
-	found, err := shelf.index.Search(ctx, task, p.k()+len(shelf.tools)-len(open)+c.downTools())
+	found, err := now.index.Search(ctx, task, p.k()+len(now.tools)-len(open)+c.downTools())
 	if err != nil {
 		return h, err
 	}

@@ -47,7 +47,7 @@ func (d *desk) load() fleet.Load {
 }
 
 // enter puts a run into its session's lane.
-func (d *desk) enter(session, run string, how fleet.Entry) *work {
+func (d *desk) enter(session, run string, how fleet.Arrival) *work {
 	l := d.lanes[session]
 	if l == nil {
 		l = &lane{session: session}

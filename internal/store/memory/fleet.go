@@ -20,14 +20,14 @@ type agents struct {
 	owners    map[string]string          // ids of instances by their sessions
 	outcomes  map[string]fleet.Outcome   // by run
 	desks     map[string]*desk           // by the ids of instances that have work
-	places    map[string]*work           // by run
+	seats     map[string]*work           // by run
 }
 
 func newAgents() agents {
 	return agents{
 		templates: map[string]*fleet.Template{}, instances: map[string]*fleet.Instance{}, names: map[string]string{},
 		owners: map[string]string{}, outcomes: map[string]fleet.Outcome{},
-		desks: map[string]*desk{}, places: map[string]*work{},
+		desks: map[string]*desk{}, seats: map[string]*work{},
 	}
 }
 

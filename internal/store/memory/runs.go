@@ -324,7 +324,7 @@ func (s *Store) Orphans(ctx context.Context, home string) ([]string, error) {
 	now := s.now()
 	var ids []string
 	for _, j := range s.inOrder() {
-		if w := s.agents.places[j.rec.ID]; w != nil && !w.running {
+		if w := s.agents.seats[j.rec.ID]; w != nil && !w.running {
 			continue // it is not its turn
 		}
 		if (j.rec.Home == "" || j.rec.Home == home) && !j.leased(now) && j.wanted() {

@@ -62,8 +62,8 @@ func TestRunsAreFoundByIndex(t *testing.T) {
 	}
 }
 
-// However many runs have places, one that comes or goes is dealt with by indexes.
-func TestPlacesAreReadByIndex(t *testing.T) {
+// However many runs have seats, one that comes or goes is dealt with by indexes.
+func TestSeatsAreReadByIndex(t *testing.T) {
 	s := openHere(t)
 	for what, query := range map[string]struct {
 		text string
@@ -72,9 +72,9 @@ func TestPlacesAreReadByIndex(t *testing.T) {
 		"the desk":             {selectDesk + "i.id = ?", []any{"i"}},
 		"whose turn it is":     {selectTurn, []any{1}},
 		"who is next":          {selectNext, []any{1, "s"}},
-		"whether one waits":    {"SELECT 1 FROM places WHERE instance = ? AND session = ? AND slot = 0", []any{1, "s"}},
+		"whether one waits":    {"SELECT 1 FROM seats WHERE instance = ? AND session = ? AND slot = 0", []any{1, "s"}},
 		"leaving the desk":     {"DELETE FROM desks WHERE instance = ?", []any{1}},
-		"the place of a run":   {"SELECT slot FROM places WHERE run = ?", []any{"r"}},
+		"the seat of a run":    {"SELECT slot FROM seats WHERE run = ?", []any{"r"}},
 		"the load of some":     {"SELECT i.id, d.running FROM desks d JOIN instances i ON i.n = d.instance WHERE i.id IN ('a', 'b')", nil},
 		"the end of a session": {"DELETE FROM lanes WHERE instance = ? AND session = ?", []any{1, "s"}},
 	} {

@@ -296,7 +296,7 @@ var instanceTests = []test{
 		claim := func(session, instance, owner string) {
 			f.Helper()
 			n++
-			_, err := f.store.Enter(f.ctx, fleet.Claim{Instance: instance, Session: session, Run: fmt.Sprint("r", n)}, fleet.Fresh)
+			_, err := f.store.Enter(f.ctx, fleet.Seat{Instance: instance, Session: session, Run: fmt.Sprint("r", n)}, fleet.Fresh)
 			if owner == "" {
 				f.ok(err)
 				return
@@ -318,7 +318,7 @@ var instanceTests = []test{
 			f.equal(owner, want)
 		}
 		f.equal(f.instance("v").LastUsed, f.clock.Now())
-		_, err := f.store.Enter(f.ctx, fleet.Claim{Instance: "nobody", Session: "s3", Run: "r"}, fleet.Fresh)
+		_, err := f.store.Enter(f.ctx, fleet.Seat{Instance: "nobody", Session: "s3", Run: "r"}, fleet.Fresh)
 		f.is(err, fleet.ErrNoInstance)
 		f.is(f.store.RemoveInstance(f.ctx, "id-v"), fleet.ErrInUse)
 		for i := range n {

@@ -171,7 +171,7 @@ var handleTests = []test{
 		var foreign *fleet.SessionError
 		var won atomic.Int64
 		f.all(func(s store.Store, i int) error {
-			_, err := s.Enter(f.ctx, fleet.Claim{Instance: fmt.Sprint("i", i), Session: "s", Run: fmt.Sprint("r", i)}, fleet.Fresh)
+			_, err := s.Enter(f.ctx, fleet.Seat{Instance: fmt.Sprint("i", i), Session: "s", Run: fmt.Sprint("r", i)}, fleet.Fresh)
 			if err == nil {
 				won.Add(1)
 			}

@@ -9,7 +9,7 @@ CREATE TABLE desks (
 ) STRICT;
 
 -- The runs of an instance: those with a slot, and those that wait for one.
-CREATE TABLE places (
+CREATE TABLE seats (
   run      TEXT PRIMARY KEY, -- id
   instance INTEGER NOT NULL REFERENCES desks(instance),
   session  TEXT NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE places (
   epoch    INTEGER NOT NULL, -- of the run when it came
   since    INTEGER NOT NULL  -- when it came, or was given its slot
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX places_order ON places(instance, session, slot, fresh, arrived);
+CREATE INDEX seats_order ON seats(instance, session, slot, fresh, arrived);
 
 -- Sessions with runs that wait take turns, the lowest first.
 CREATE TABLE lanes (

@@ -10,16 +10,16 @@ import (
 	"dossier/run"
 )
 
-// Enter implements fleet.Places.
-func (s *Store) Enter(ctx context.Context, c fleet.Claim, how fleet.Entry) (granted bool, err error) {
+// Enter implements fleet.Seats.
+func (s *Store) Enter(ctx context.Context, c fleet.Seat, how fleet.Arrival) (granted bool, err error) {
 	i, err := s.openInstance(ctx, c.Instance)
 	if err != nil {
 		return false, err
 	}
 	defer s.mu.Unlock()
-	d, placed := s.agents.desks[i.ID], s.agents.places[c.Run]
-	if placed != nil && i.State != fleet.Stopped {
-		return placed.running, nil
+	d, seated := s.agents.desks[i.ID], s.agents.seats[c.Run]
+	if seated != nil && i.State != fleet.Stopped {
+		return seated.running, nil
 	}
 	if err := i.Refuses(d.load(), how); err != nil {
 		return false, err
@@ -43,20 +43,20 @@ func (s *Store) Enter(ctx context.Context, c fleet.Claim, how fleet.Entry) (gran
 	if j := s.runs[c.Run]; j != nil {
 		w.epoch = j.rec.Epoch
 	}
-	s.agents.places[c.Run] = w
+	s.agents.seats[c.Run] = w
 	d.next(s.now())
 	s.changed()
 	return w.running, nil
 }
 
-// leave takes a run's place away, if it has one, and returns who was given a slot
+// leave takes a run's seat away, if it has one, and returns who was given a slot
 // by that.
 func (s *Store) leave(id string) (granted []string) {
-	w := s.agents.places[id]
+	w := s.agents.seats[id]
 	if w == nil {
 		return nil
 	}
-	delete(s.agents.places, id)
+	delete(s.agents.seats, id)
 	w.desk.leave(id)
 	granted = w.desk.next(s.now())
 	if len(w.desk.runs) == 0 {
@@ -66,7 +66,7 @@ func (s *Store) leave(id string) (granted []string) {
 	return granted
 }
 
-// Leave implements fleet.Places.
+// Leave implements fleet.Seats.
 func (s *Store) Leave(ctx context.Context, id string) (granted []string, err error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
@@ -75,20 +75,20 @@ func (s *Store) Leave(ctx context.Context, id string) (granted []string, err err
 	return s.leave(id), nil
 }
 
-// Withdraw implements fleet.Places.
+// Withdraw implements fleet.Seats.
 func (s *Store) Withdraw(ctx context.Context, id string) (bool, error) {
 	if err := s.open(ctx); err != nil {
 		return false, err
 	}
 	defer s.mu.Unlock()
-	if w := s.agents.places[id]; w == nil || w.running {
+	if w := s.agents.seats[id]; w == nil || w.running {
 		return false, nil
 	}
 	s.leave(id) // no slot gets free: nobody has anything of it
 	return true, nil
 }
 
-// StopInstance implements fleet.Places.
+// StopInstance implements fleet.Seats.
 func (s *Store) StopInstance(ctx context.Context, id string) (running, waiting []string, err error) {
 	i, err := s.openInstance(ctx, id)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Store) StopInstance(ctx context.Context, id string) (running, waiting [
 		}
 	}
 	for _, run := range waiting {
-		delete(s.agents.places, run)
+		delete(s.agents.seats, run)
 		d.leave(run)
 	}
 	if len(d.runs) == 0 {
@@ -118,7 +118,7 @@ func (s *Store) StopInstance(ctx context.Context, id string) (running, waiting [
 	return running, waiting, nil
 }
 
-// Loads implements fleet.Places.
+// Loads implements fleet.Seats.
 func (s *Store) Loads(ctx context.Context, ids ...string) (map[string]fleet.Load, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
@@ -133,14 +133,29 @@ func (s *Store) Loads(ctx context.Context, ids ...string) (map[string]fleet.Load
 	return loads, nil
 }
 
-// Settle implements fleet.Places.
+// Standing implements fleet.Seats.
+func (s *Store) Standing(ctx context.Context, runs []string) (map[string]bool, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	slots := map[string]bool{}
+	for _, id := range runs {
+		if w := s.agents.seats[id]; w != nil {
+			slots[id] = w.running
+		}
+	}
+	return slots, nil
+}
+
+// Settle implements fleet.Seats.
 func (s *Store) Settle(ctx context.Context) (granted []string, err error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	var stale []string
-	for id, w := range s.agents.places {
+	for id, w := range s.agents.seats {
 		if s.stale(id, w) {
 			stale = append(stale, id)
 		}
@@ -152,7 +167,7 @@ func (s *Store) Settle(ctx context.Context) (granted []string, err error) {
 	return slices.DeleteFunc(granted, func(id string) bool { return slices.Contains(stale, id) }), nil
 }
 
-// stale says whether a run needs its place no more.
+// stale says whether a run needs its seat no more.
 func (s *Store) stale(id string, w *work) bool {
 	j := s.runs[id]
 	switch {
@@ -161,7 +176,7 @@ func (s *Store) stale(id string, w *work) bool {
 	case j.rec.Status != run.Waiting && j.rec.Status != run.Paused:
 		return false
 	}
-	return j.rec.Epoch > w.epoch || w.running && s.now().Sub(w.since) > fleet.GraceOfPlaces
+	return j.rec.Epoch > w.epoch || w.running && s.now().Sub(w.since) > fleet.SeatGrace
 }
 
 // inUse says whether an instance has work.

@@ -75,8 +75,8 @@ func (t *tx) has(query string, args ...any) (bool, error) {
 	return there != 0, err
 }
 
-// Enter implements fleet.Places.
-func (s *Store) Enter(ctx context.Context, c fleet.Claim, how fleet.Entry) (granted bool, err error) {
+// Enter implements fleet.Seats.
+func (s *Store) Enter(ctx context.Context, c fleet.Seat, how fleet.Arrival) (granted bool, err error) {
 	err = s.writer.do(ctx, 200, func(tx *tx) (err error) {
 		granted, err = tx.enter(c, how)
 		return err
@@ -84,7 +84,7 @@ func (s *Store) Enter(ctx context.Context, c fleet.Claim, how fleet.Entry) (gran
 	return granted, err
 }
 
-func (t *tx) enter(c fleet.Claim, how fleet.Entry) (granted bool, err error) {
+func (t *tx) enter(c fleet.Seat, how fleet.Arrival) (granted bool, err error) {
 	d, err := t.desk("i.id = ?", c.Instance)
 	switch {
 	case err != nil:
@@ -94,7 +94,7 @@ func (t *tx) enter(c fleet.Claim, how fleet.Entry) (granted bool, err error) {
 	}
 	if d.instance.State != fleet.Stopped {
 		var slot int64
-		switch err := t.row("SELECT slot FROM places WHERE run = ?", []any{c.Run}, &slot); {
+		switch err := t.row("SELECT slot FROM seats WHERE run = ?", []any{c.Run}, &slot); {
 		case err == nil:
 			return slot != 0, nil
 		case !errors.Is(err, sql.ErrNoRows):
@@ -107,7 +107,7 @@ func (t *tx) enter(c fleet.Claim, how fleet.Entry) (granted bool, err error) {
 	if err := t.claim(c.Session, d); err != nil {
 		return false, err
 	}
-	known, err := t.has("SELECT 1 FROM places WHERE instance = ? AND session = ?", d.n, c.Session)
+	known, err := t.has("SELECT 1 FROM seats WHERE instance = ? AND session = ?", d.n, c.Session)
 	if err != nil {
 		return false, err
 	}
@@ -124,7 +124,7 @@ func (t *tx) enter(c fleet.Claim, how fleet.Entry) (granted bool, err error) {
 	if err := t.keep(d); err != nil {
 		return false, err
 	}
-	err = t.exec(`INSERT INTO places (run, instance, session, slot, fresh, arrived, epoch, since)
+	err = t.exec(`INSERT INTO seats (run, instance, session, slot, fresh, arrived, epoch, since)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, coalesce((SELECT epoch FROM runs WHERE id = ?1), 0), ?7)`,
 		c.Run, d.n, c.Session, flag(granted), flag(how != fleet.Resumed), arrived, moment(t.now))
 	if err != nil || granted {
@@ -153,26 +153,26 @@ func (t *tx) claim(session string, d *desk) error {
 	return t.exec("INSERT INTO instance_sessions (session, instance) VALUES (?, ?)", session, d.n)
 }
 
-// place is where a run is.
-type place struct {
+// seat is where a run is.
+type seat struct {
 	instance int64
 	session  string
 	slot     int64
 }
 
-// placed reads where a run is; nil when it is nowhere.
-func (t *tx) placed(id string) (p *place, err error) {
-	err = t.w.conn.each("SELECT instance, session, slot FROM places WHERE run = ?", []any{id}, func(row scanner) error {
-		p = new(place)
+// seated reads where a run is; nil when it is nowhere.
+func (t *tx) seated(id string) (p *seat, err error) {
+	err = t.w.conn.each("SELECT instance, session, slot FROM seats WHERE run = ?", []any{id}, func(row scanner) error {
+		p = new(seat)
 		return row.Scan(&p.instance, &p.session, &p.slot)
 	})
 	return p, err
 }
 
-// leave takes a run's place away, if it has one, and returns who was given a slot
+// leave takes a run's seat away, if it has one, and returns who was given a slot
 // by that.
 func (t *tx) leave(id string) (granted []string, err error) {
-	p, err := t.placed(id)
+	p, err := t.seated(id)
 	if err != nil || p == nil {
 		return nil, err
 	}
@@ -189,16 +189,16 @@ func (t *tx) leave(id string) (granted []string, err error) {
 	return granted, t.keep(d)
 }
 
-// vacate removes the row of a place.
-func (t *tx) vacate(d *desk, id string, p *place) error {
-	if err := t.exec("DELETE FROM places WHERE run = ?", id); err != nil {
+// vacate removes the row of a seat.
+func (t *tx) vacate(d *desk, id string, p *seat) error {
+	if err := t.exec("DELETE FROM seats WHERE run = ?", id); err != nil {
 		return err
 	}
 	if p.slot != 0 {
 		d.running--
 	} else {
 		d.waiting--
-		waits, err := t.has("SELECT 1 FROM places WHERE instance = ? AND session = ? AND slot = 0", d.n, p.session)
+		waits, err := t.has("SELECT 1 FROM seats WHERE instance = ? AND session = ? AND slot = 0", d.n, p.session)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (t *tx) vacate(d *desk, id string, p *place) error {
 			}
 		}
 	}
-	there, err := t.has("SELECT 1 FROM places WHERE instance = ? AND session = ?", d.n, p.session)
+	there, err := t.has("SELECT 1 FROM seats WHERE instance = ? AND session = ?", d.n, p.session)
 	if err == nil && !there {
 		d.sessions--
 	}
@@ -217,7 +217,7 @@ func (t *tx) vacate(d *desk, id string, p *place) error {
 
 const (
 	selectTurn = "SELECT session FROM lanes WHERE instance = ? ORDER BY turn LIMIT 1"
-	selectNext = "SELECT run FROM places WHERE instance = ? AND session = ? AND slot = 0 ORDER BY fresh, arrived LIMIT 2"
+	selectNext = "SELECT run FROM seats WHERE instance = ? AND session = ? AND slot = 0 ORDER BY fresh, arrived LIMIT 2"
 )
 
 // next gives free slots to runs that wait.
@@ -240,7 +240,7 @@ func (t *tx) next(d *desk) (granted []string, err error) {
 		case len(first) == 0:
 			return nil, fmt.Errorf("instance %q: nobody waits in session %q", d.instance.Name, session)
 		}
-		if err := t.exec("UPDATE places SET slot = 1, since = ? WHERE run = ?", moment(t.now), first[0]); err != nil {
+		if err := t.exec("UPDATE seats SET slot = 1, since = ? WHERE run = ?", moment(t.now), first[0]); err != nil {
 			return nil, err
 		}
 		if len(first) > 1 {
@@ -257,17 +257,17 @@ func (t *tx) next(d *desk) (granted []string, err error) {
 	return granted, nil
 }
 
-// somewhere says whether a run has a place, by a read.
+// somewhere says whether a run has a seat, by a read.
 func (s *Store) somewhere(ctx context.Context, id string) (bool, error) {
 	var slot int64
-	err := s.row(ctx, "SELECT slot FROM places WHERE run = ?", []any{id}, &slot)
+	err := s.row(ctx, "SELECT slot FROM seats WHERE run = ?", []any{id}, &slot)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Leave implements fleet.Places.
+// Leave implements fleet.Seats.
 func (s *Store) Leave(ctx context.Context, id string) (granted []string, err error) {
 	if there, err := s.somewhere(ctx, id); err != nil || !there {
 		return nil, err
@@ -277,19 +277,19 @@ func (s *Store) Leave(ctx context.Context, id string) (granted []string, err err
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the place of run %q: %w", id, err)
+		return nil, fmt.Errorf("the seat of run %q: %w", id, err)
 	}
 	return granted, nil
 }
 
-// Withdraw implements fleet.Places.
+// Withdraw implements fleet.Seats.
 func (s *Store) Withdraw(ctx context.Context, id string) (waited bool, err error) {
 	if there, err := s.somewhere(ctx, id); err != nil || !there {
 		return false, err
 	}
 	err = s.writer.do(ctx, 100, func(tx *tx) error {
 		waited = false
-		p, err := tx.placed(id)
+		p, err := tx.seated(id)
 		if err != nil || p == nil || p.slot != 0 {
 			return err
 		}
@@ -298,12 +298,12 @@ func (s *Store) Withdraw(ctx context.Context, id string) (waited bool, err error
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("the place of run %q: %w", id, err)
+		return false, fmt.Errorf("the seat of run %q: %w", id, err)
 	}
 	return waited, nil
 }
 
-// StopInstance implements fleet.Places.
+// StopInstance implements fleet.Seats.
 func (s *Store) StopInstance(ctx context.Context, id string) (running, waiting []string, err error) {
 	err = s.writer.do(ctx, 0, func(tx *tx) error {
 		running, waiting = nil, nil
@@ -317,7 +317,7 @@ func (s *Store) StopInstance(ctx context.Context, id string) (running, waiting [
 		if err := tx.exec("UPDATE instances SET closed = ? WHERE n = ?", string(fleet.Stopped), d.n); err != nil || !d.awake {
 			return err
 		}
-		err = tx.w.conn.each("SELECT run, slot FROM places WHERE instance = ?", []any{d.n}, func(row scanner) error {
+		err = tx.w.conn.each("SELECT run, slot FROM seats WHERE instance = ?", []any{d.n}, func(row scanner) error {
 			var run string
 			var slot int64
 			err := row.Scan(&run, &slot)
@@ -334,11 +334,11 @@ func (s *Store) StopInstance(ctx context.Context, id string) (running, waiting [
 		if err := tx.exec("DELETE FROM lanes WHERE instance = ?", d.n); err != nil {
 			return err
 		}
-		if err := tx.exec("DELETE FROM places WHERE instance = ? AND slot = 0", d.n); err != nil {
+		if err := tx.exec("DELETE FROM seats WHERE instance = ? AND slot = 0", d.n); err != nil {
 			return err
 		}
 		d.waiting = 0
-		if err := tx.row("SELECT count(DISTINCT session) FROM places WHERE instance = ?", []any{d.n}, &d.sessions); err != nil {
+		if err := tx.row("SELECT count(DISTINCT session) FROM seats WHERE instance = ?", []any{d.n}, &d.sessions); err != nil {
 			return err
 		}
 		return tx.keep(d)
@@ -351,7 +351,7 @@ func (s *Store) StopInstance(ctx context.Context, id string) (running, waiting [
 	return running, waiting, nil
 }
 
-// Loads implements fleet.Places.
+// Loads implements fleet.Seats.
 func (s *Store) Loads(ctx context.Context, ids ...string) (map[string]fleet.Load, error) {
 	query, args := "SELECT i.id, d.running, d.waiting, d.sessions FROM desks d JOIN instances i ON i.n = d.instance", []any(nil)
 	if len(ids) > 0 {
@@ -375,16 +375,36 @@ func (s *Store) Loads(ctx context.Context, ids ...string) (map[string]fleet.Load
 	return loads, nil
 }
 
-// selectStale finds the places of runs that need none: they are gone or over, or
+// Standing implements fleet.Seats.
+func (s *Store) Standing(ctx context.Context, runs []string) (map[string]bool, error) {
+	asked, err := json.Marshal(runs)
+	if err != nil {
+		return nil, err
+	}
+	slots := map[string]bool{}
+	err = s.each(ctx, "SELECT run, slot FROM seats WHERE run IN (SELECT value FROM json_each(?))", []any{string(asked)}, func(row scanner) error {
+		var id string
+		var slot int64
+		err := row.Scan(&id, &slot)
+		slots[id] = slot != 0
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("seats: %w", err)
+	}
+	return slots, nil
+}
+
+// selectStale finds the seats of runs that need none: they are gone or over, or
 // rest since they had theirs, or have rested with a slot since before ?1.
-const selectStale = `SELECT p.run FROM places p LEFT JOIN runs r ON r.id = p.run
+const selectStale = `SELECT p.run FROM seats p LEFT JOIN runs r ON r.id = p.run
 	WHERE r.id IS NULL OR r.status IN ('done', 'failed', 'cancelled')
 	OR r.status IN ('waiting', 'paused') AND (r.epoch > p.epoch OR p.slot = 1 AND p.since < ?1) ORDER BY p.run`
 
-// Settle implements fleet.Places. Mostly there is nothing to do, and a read says
+// Settle implements fleet.Seats. Mostly there is nothing to do, and a read says
 // so.
 func (s *Store) Settle(ctx context.Context) (granted []string, err error) {
-	before := moment(s.now().Add(-fleet.GraceOfPlaces))
+	before := moment(s.now().Add(-fleet.SeatGrace))
 	stale, err := staleRuns(func(scan func(row scanner) error) error { return s.each(ctx, selectStale, []any{before}, scan) })
 	if err != nil || len(stale) == 0 {
 		return nil, err
@@ -407,7 +427,7 @@ func (s *Store) Settle(ctx context.Context) (granted []string, err error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("settle places: %w", err)
+		return nil, fmt.Errorf("settle seats: %w", err)
 	}
 	return granted, nil
 }

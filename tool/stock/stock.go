@@ -1,8 +1,11 @@
-package dossier
+// Package stock is all tools that agents can be given: the catalog with what
+// fills it, the tools of the program and those of servers and agents elsewhere.
+package stock
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -14,12 +17,16 @@ import (
 	"dossier/tool/mcptool"
 )
 
-// shelf is the catalog of tools with what fills it: the built-in ones, and those
+// Stock is the catalog of tools with what fills it: the built-in ones, and those
 // of the MCP servers and the agents elsewhere when somebody looks for tools. Each
 // of these is asked on its own: whoever looks waits a little for those that are
 // slow, and not at all for what others wait for.
-type shelf struct {
+type Stock struct {
 	*catalog.Catalog
+	// Patience is how long somebody who has work to do waits for those who are
+	// slow. It is set before the first one looks for tools.
+	Patience Patience
+
 	servers *mcptool.Client
 	remote  *a2atool.Client
 	builtin func() ([]tool.Tool, error)
@@ -27,53 +34,83 @@ type shelf struct {
 	filling sync.Mutex
 	full    bool // the built-in tools are there
 
-	first, more time.Duration // firstPatience and morePatience
-
 	life    context.Context
 	end     context.CancelFunc
 	asking  sync.WaitGroup
 	putting sync.Mutex // one at a time puts what it was told into the catalog
 
-	mu     sync.Mutex
-	closed bool
-	places []*place // the servers by name, then the agents as they are named
+	mu        sync.Mutex
+	closed    bool
+	suppliers []*supplier // the servers by name, then the agents as they are named
 }
 
-// place is where tools come from.
-type place struct {
+// supplier is a server or an agent elsewhere that tools come from.
+type supplier struct {
 	name, origin string
-	ask          func(ctx context.Context, p *place) // and keep what it said
+	ask          func(ctx context.Context, p *supplier) // and keep what it said
 
 	asked   time.Time     // when it was last asked, zero before
 	stale   bool          // it has said that it has others now
 	under   chan struct{} // closed when the question under way is answered, nil without one
 	tools   []tool.Tool   // as it names them
-	trouble *ToolTrouble
+	trouble *Trouble
 }
 
-const (
-	// lastsFor is how long it is believed what servers said of their tools.
-	lastsFor = time.Minute
-	// firstPatience is how long somebody who has work to do waits for servers
-	// that have never answered, and morePatience for those that have.
-	firstPatience, morePatience = 10 * time.Second, 2 * time.Second
-)
+// Patience has with servers that have never answered First, and More with those
+// that have.
+type Patience struct{ First, More time.Duration }
 
-func newShelf(servers func(changed func(string)) *mcptool.Client, remote *a2atool.Client, remotes []string, all *catalog.Catalog, builtin func() ([]tool.Tool, error)) *shelf {
-	s := &shelf{Catalog: all, remote: remote, builtin: builtin, first: firstPatience, more: morePatience}
-	s.life, s.end = context.WithCancel(context.Background())
-	s.servers = servers(s.changed)
-	for _, name := range s.servers.Servers() {
-		s.places = append(s.places, &place{name: name, origin: "mcp:" + name, ask: s.askServer})
+// lastsFor is how long it is believed what servers said of their tools.
+const lastsFor = time.Minute
+
+// Trouble is a server or an agent elsewhere whose tools can't be had.
+type Trouble struct {
+	// Origin is that of its tools: "mcp:" or "a2a:" with a name.
+	Origin  string `json:"origin"`
+	Problem string `json:"problem"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (t *Trouble) Error() string {
+	if name, ok := strings.CutPrefix(t.Origin, "a2a:"); ok {
+		return fmt.Sprintf("A2A agent %s: %s", name, t.Problem)
 	}
-	for _, name := range remotes {
-		s.places = append(s.places, &place{name: name, origin: "a2a:" + name, ask: s.askAgent})
+	return fmt.Sprintf("MCP server %s: %s", strings.TrimPrefix(t.Origin, "mcp:"), t.Problem)
+}
+
+// Parts are what a stock is made of.
+type Parts struct {
+	Catalog *catalog.Catalog
+	// Builtin makes the tools that are part of the program, when somebody looks
+	// for one.
+	Builtin func() ([]tool.Tool, error)
+	// Servers connects the MCP servers; changed is told of one whose tools are
+	// others now.
+	Servers func(changed func(server string)) *mcptool.Client
+	// Remote reaches the agents elsewhere, whose names are Remotes.
+	Remote  *a2atool.Client
+	Remotes []string
+}
+
+// New returns the stock of these parts. Nobody is asked yet.
+func New(p Parts) *Stock {
+	s := &Stock{Catalog: p.Catalog, remote: p.Remote, builtin: p.Builtin, Patience: Patience{First: 10 * time.Second, More: 2 * time.Second}}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.servers = p.Servers(s.Changed)
+	for _, name := range s.servers.Servers() {
+		s.suppliers = append(s.suppliers, &supplier{name: name, origin: "mcp:" + name, ask: s.askServer})
+	}
+	for _, name := range p.Remotes {
+		s.suppliers = append(s.suppliers, &supplier{name: name, origin: "a2a:" + name, ask: s.askAgent})
 	}
 	return s
 }
 
+// Servers are the MCP servers of the stock.
+func (s *Stock) Servers() *mcptool.Client { return s.servers }
+
 // Close ends what is being asked.
-func (s *shelf) Close(ctx context.Context) error {
+func (s *Stock) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
@@ -82,11 +119,11 @@ func (s *shelf) Close(ctx context.Context) error {
 	return s.Catalog.Close(ctx)
 }
 
-// changed notes that a server has other tools now.
-func (s *shelf) changed(server string) {
+// Changed notes that a server has other tools now.
+func (s *Stock) Changed(server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.places {
+	for _, p := range s.suppliers {
 		if p.origin == "mcp:"+server {
 			p.stale = true
 		}
@@ -95,7 +132,7 @@ func (s *shelf) changed(server string) {
 
 // fill puts the built-in tools in when somebody looks for one: most commands
 // never do.
-func (s *shelf) fill(ctx context.Context) error {
+func (s *Stock) fill(ctx context.Context) error {
 	s.filling.Lock()
 	defer s.filling.Unlock()
 	if s.full {
@@ -109,10 +146,10 @@ func (s *shelf) fill(ctx context.Context) error {
 	return err
 }
 
-// refresh asks the servers for their tools that were not asked just now. It
+// Refresh asks the servers for their tools that were not asked just now. It
 // returns what is wrong with them. Who is patient waits for all, as long as they
 // may take; others wait a little, and what comes later is there for the next one.
-func (s *shelf) refresh(ctx context.Context, patient bool) ([]ToolTrouble, error) {
+func (s *Stock) Refresh(ctx context.Context, patient bool) ([]Trouble, error) {
 	if err := s.fill(ctx); err != nil {
 		return nil, err
 	}
@@ -120,9 +157,9 @@ func (s *shelf) refresh(ctx context.Context, patient bool) ([]ToolTrouble, error
 	if len(waits) > 0 {
 		var enough <-chan time.Time
 		if !patient {
-			wait := s.more
+			wait := s.Patience.More
 			if first {
-				wait = s.first
+				wait = s.Patience.First
 			}
 			timer := time.NewTimer(wait)
 			defer timer.Stop()
@@ -141,13 +178,13 @@ func (s *shelf) refresh(ctx context.Context, patient bool) ([]ToolTrouble, error
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var trouble []ToolTrouble
-	for _, p := range s.places {
+	var trouble []Trouble
+	for _, p := range s.suppliers {
 		switch {
 		case p.trouble != nil:
 			trouble = append(trouble, *p.trouble)
 		case p.asked.IsZero():
-			trouble = append(trouble, ToolTrouble{Origin: p.origin, Problem: "it has not answered yet", Hint: "Its tools can be used when it has."})
+			trouble = append(trouble, Trouble{Origin: p.origin, Problem: "it has not answered yet", Hint: "Its tools can be used when it has."})
 		}
 	}
 	return trouble, nil
@@ -155,10 +192,10 @@ func (s *shelf) refresh(ctx context.Context, patient bool) ([]ToolTrouble, error
 
 // askAll asks those who are due, and returns what to wait for. First says that
 // one of them has never answered.
-func (s *shelf) askAll() (waits []<-chan struct{}, first bool) {
+func (s *Stock) askAll() (waits []<-chan struct{}, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.places {
+	for _, p := range s.suppliers {
 		if p.under == nil && !s.closed && (p.stale || time.Since(p.asked) >= lastsFor) {
 			answered := make(chan struct{})
 			p.under, p.stale = answered, false
@@ -177,31 +214,31 @@ func (s *shelf) askAll() (waits []<-chan struct{}, first bool) {
 	return waits, first
 }
 
-func (s *shelf) askServer(ctx context.Context, p *place) {
+func (s *Stock) askServer(ctx context.Context, p *supplier) {
 	tools, err := s.servers.Tools(ctx, p.name)
 	if err == nil {
 		s.keep(ctx, p, tools, nil)
 		return
 	}
-	trouble := ToolTrouble{Origin: p.origin, Problem: "nobody waited for its answer"}
+	trouble := Trouble{Origin: p.origin, Problem: "nobody waited for its answer"}
 	if why, ok := errors.AsType[*mcptool.Trouble](err); ok {
 		trouble.Problem, trouble.Hint = why.Problem, why.Hint
 	}
 	s.keep(ctx, p, nil, &trouble)
 }
 
-func (s *shelf) askAgent(ctx context.Context, p *place) {
+func (s *Stock) askAgent(ctx context.Context, p *supplier) {
 	t, trouble := s.remote.Tool(ctx, p.name)
 	if trouble != nil {
-		s.keep(ctx, p, nil, &ToolTrouble{Origin: p.origin, Problem: trouble.Problem, Hint: trouble.Hint})
+		s.keep(ctx, p, nil, &Trouble{Origin: p.origin, Problem: trouble.Problem, Hint: trouble.Hint})
 		return
 	}
 	s.keep(ctx, p, []tool.Tool{t}, nil)
 }
 
-// keep puts what one place has said into the catalog. What it had before is still
+// keep puts what one supplier has said into the catalog. What it had before is still
 // worth knowing when it is down.
-func (s *shelf) keep(ctx context.Context, p *place, tools []tool.Tool, trouble *ToolTrouble) {
+func (s *Stock) keep(ctx context.Context, p *supplier, tools []tool.Tool, trouble *Trouble) {
 	s.putting.Lock()
 	defer s.putting.Unlock()
 	s.mu.Lock()
@@ -210,7 +247,7 @@ func (s *shelf) keep(ctx context.Context, p *place, tools []tool.Tool, trouble *
 		p.tools = tools
 	}
 	var all []tool.Tool
-	for _, o := range s.places {
+	for _, o := range s.suppliers {
 		all = append(all, o.tools...)
 	}
 	s.mu.Unlock()
@@ -224,16 +261,16 @@ func (s *shelf) keep(ctx context.Context, p *place, tools []tool.Tool, trouble *
 	for _, t := range mcptool.Distinct(all) {
 		by[t.Spec().Origin] = append(by[t.Spec().Origin], t)
 	}
-	about := func(o *place) string {
+	about := func(o *supplier) string {
 		if strings.HasPrefix(o.origin, "mcp:") {
 			return o.name
 		}
 		return ""
 	}
-	for _, o := range s.places {
+	for _, o := range s.suppliers {
 		if err := s.Put(ctx, o.origin, about(o), by[o.origin]); err != nil && o == p {
 			s.mu.Lock()
-			p.trouble = &ToolTrouble{Origin: p.origin, Problem: "its tools could not be noted: " + err.Error()}
+			p.trouble = &Trouble{Origin: p.origin, Problem: "its tools could not be noted: " + err.Error()}
 			s.mu.Unlock()
 		}
 	}
@@ -241,8 +278,8 @@ func (s *shelf) keep(ctx context.Context, p *place, tools []tool.Tool, trouble *
 }
 
 // Select implements agent.Finder.
-func (s *shelf) Select(ctx context.Context, task string, have *tool.Set, p agent.ToolSearch) ([]string, error) {
-	if _, err := s.refresh(ctx, false); err != nil {
+func (s *Stock) Select(ctx context.Context, task string, have *tool.Set, p agent.ToolSearch) ([]string, error) {
+	if _, err := s.Refresh(ctx, false); err != nil {
 		return nil, err
 	}
 	made, err := s.Catalog.Select(ctx, task, policyOf(p))
@@ -259,18 +296,18 @@ func (s *shelf) Select(ctx context.Context, task string, have *tool.Set, p agent
 }
 
 // Get implements agent.Finder. Servers are asked for a tool that is not known.
-func (s *shelf) Get(ctx context.Context, name string) (tool.Tool, error) {
-	if t := s.at(ctx, name); t != nil {
+func (s *Stock) Get(ctx context.Context, name string) (tool.Tool, error) {
+	if t := s.At(ctx, name); t != nil {
 		return t, nil
 	}
-	if _, err := s.refresh(ctx, false); err != nil {
+	if _, err := s.Refresh(ctx, false); err != nil {
 		return nil, err
 	}
-	return s.at(ctx, name), nil
+	return s.At(ctx, name), nil
 }
 
-// at returns a tool that is known, nil if there is none.
-func (s *shelf) at(ctx context.Context, name string) tool.Tool {
+// At returns a tool that is known, nil if there is none.
+func (s *Stock) At(ctx context.Context, name string) tool.Tool {
 	if s.fill(ctx) != nil {
 		return nil
 	}
@@ -283,15 +320,17 @@ func (s *shelf) at(ctx context.Context, name string) tool.Tool {
 
 // Finder is the tool with which an agent looks for more tools: servers that were
 // not asked lately are asked first.
-func (s *shelf) Finder(p catalog.Policy) tool.Tool { return &finder{s.Catalog.Finder(p), s} }
+func (s *Stock) Finder(p agent.ToolSearch) tool.Tool {
+	return &finder{s.Catalog.Finder(policyOf(p)), s}
+}
 
 type finder struct {
 	tool.Tool
-	shelf *shelf
+	stock *Stock
 }
 
 func (f *finder) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
-	if _, err := f.shelf.refresh(ctx, false); err != nil {
+	if _, err := f.stock.Refresh(ctx, false); err != nil {
 		return tool.Result{}, err
 	}
 	return f.Tool.Call(ctx, c)

@@ -11,8 +11,8 @@ import (
 	"dossier/lang"
 )
 
-// place is where a passage stands, as it is shown.
-type place struct {
+// location is where a passage stands, as it is shown.
+type location struct {
 	label string // path and line or page, or the page's address without its scheme
 	href  string // to open it; empty where there is nothing to open
 }
@@ -28,11 +28,11 @@ func hasLines(s *cite.Source) bool {
 	return s.Kind != cite.Web && !slices.Contains(converted, strings.ToLower(filepath.Ext(s.URI)))
 }
 
-// placeOf returns where a passage of a source stands; nil stands for the
+// locationOf returns where a passage of a source stands; nil stands for the
 // source as a whole.
-func (r *Report) placeOf(s *Source, q *Quote) place {
+func (r *Report) locationOf(s *Source, q *Quote) location {
 	if s.Kind == cite.Web {
-		at := place{label: line(shortURL(s.URI)), href: webURL(s.URI)}
+		at := location{label: line(shortURL(s.URI)), href: webURL(s.URI)}
 		if q != nil && at.href != "" && strings.HasPrefix(q.Link, s.URI) {
 			if link := webURL(q.Link); link != "" {
 				at.href = link
@@ -40,7 +40,7 @@ func (r *Report) placeOf(s *Source, q *Quote) place {
 		}
 		return at
 	}
-	at := place{label: line(r.shortPath(s.URI)), href: fileURL(s.URI)}
+	at := location{label: line(r.shortPath(s.URI)), href: fileURL(s.URI)}
 	if q != nil {
 		switch p := &q.Passage; {
 		case p.Page > 0:

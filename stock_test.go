@@ -22,6 +22,7 @@ import (
 	"dossier/internal/store/memory"
 	"dossier/llm/llmtest"
 	"dossier/tool"
+	"dossier/tool/stock"
 )
 
 // configured is an engine with a configuration file.
@@ -98,7 +99,7 @@ func TestSilentServerBlocksNobody(t *testing.T) {
 	e := configured(t, memory.New(memory.Options{}), "models: {default: {base_url: "+model.URL()+"/v1, model: m}}\n"+
 		"mcp: {mcpServers: {good: {url: "+good+"}, silent: {url: "+silent+"}}}\n"+
 		"a2a: {agents: {mute: {url: "+silent+"}}}\n")
-	e.agency.shelf.first, e.agency.shelf.more = 300*time.Millisecond, time.Millisecond
+	e.agency.Stock.Patience = stock.Patience{First: 300 * time.Millisecond, More: time.Millisecond}
 	save(t, e, "finder", "base_class: ToolCallingAgent\ntools: [final_answer_tool]\ntool_search: {on_demand: true}\nexecution: {logs_dir: \"\"}\n")
 	var trouble []string
 	for _, ev := range follow(t, e, byAgent("finder", "Weigh the parcel on the scale")) {
@@ -114,8 +115,8 @@ func TestSilentServerBlocksNobody(t *testing.T) {
 	}
 	// While it is being waited for, others get what there is, and a server that
 	// says that its tools are others is heard.
-	e.agency.shelf.changed("good")
-	if found, err := e.agency.shelf.Select(t.Context(), "weigh a parcel", &tool.Set{}, agent.ToolSearch{OnDemand: true, K: 3}); err != nil || !slices.Contains(found, "weigh_parcel") {
+	e.agency.Stock.Changed("good")
+	if found, err := e.agency.Stock.Select(t.Context(), "weigh a parcel", &tool.Set{}, agent.ToolSearch{OnDemand: true, K: 3}); err != nil || !slices.Contains(found, "weigh_parcel") {
 		t.Errorf("%q, %v", found, err)
 	}
 	if err := e.Close(); err != nil { // which does not wait for it either
@@ -183,7 +184,8 @@ func TestNobodyIsAskedWithoutNeed(t *testing.T) {
 	if _, err := e.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(started); err == nil || asked() != 0 || e.agency.shelf.full {
-		t.Errorf("asked %d times, catalog filled: %v", asked(), e.agency.shelf.full)
+	filled := e.agency.Stock.Catalog.Tools(t.Context())
+	if _, err := os.Stat(started); err == nil || asked() != 0 || len(filled) > 0 {
+		t.Errorf("asked %d times, %d tools in the catalog", asked(), len(filled))
 	}
 }

@@ -1,14 +1,14 @@
-package dossier
+package wire
 
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"path/filepath"
 	"strconv"
 
 	"dossier/egress"
+	"dossier/internal/base/usage"
 	"dossier/internal/config"
 	"dossier/llm"
 	"dossier/reader"
@@ -29,7 +29,7 @@ type outside struct {
 
 // reach puts together the engines that are set up, the reader of pages and the
 // rerankers.
-func reach(cfg *config.Config, dir string, files *reader.Reader, models *llm.Models, log *slog.Logger) (*outside, error) {
+func reach(cfg *config.Config, s Site, files *reader.Reader, models *llm.Models) (*outside, error) {
 	guard, err := guardOf(cfg)
 	if err != nil {
 		return nil, err
@@ -37,15 +37,15 @@ func reach(cfg *config.Config, dir string, files *reader.Reader, models *llm.Mod
 	client := egress.Guarded(guard)
 	o := &outside{rerankers: make(map[string]search.Reranker)}
 	o.closers = append(o.closers, func() error { client.Close(); return nil })
-	fetcher := &reader.Fetcher{Client: client, Reader: reader.Cached(files, filepath.Join(dir, "cache", "text"), int64(cfg.Search.CacheMB)<<20)}
+	fetcher := &reader.Fetcher{Client: client, Reader: reader.Cached(files, filepath.Join(s.Dir, "cache", "text"), int64(cfg.Search.CacheMB)<<20)}
 	if cfg.Search.Browser {
-		browser := chromium.New(chromium.Config{Guard: client, Log: log})
+		browser := chromium.New(chromium.Config{Guard: client, Log: s.Log})
 		o.closers = append(o.closers, func() error { browser.Close(); return nil })
 		fetcher.Browser = browser
 	}
-	kept := search.Dir(filepath.Join(dir, "cache", "web"), int64(cfg.Search.CacheMB)<<20)
+	kept := search.Dir(filepath.Join(s.Dir, "cache", "web"), int64(cfg.Search.CacheMB)<<20)
 	o.pages = reader.Recalled(fetcher, kept, cfg.Search.CacheTTL)
-	engines, missing, err := o.connectEngines(cfg, kept)
+	engines, missing, err := o.connectEngines(cfg, kept, s.Engines)
 	if err == nil {
 		err = o.connectRerankers(cfg, models)
 	}
@@ -54,7 +54,7 @@ func reach(cfg *config.Config, dir string, files *reader.Reader, models *llm.Mod
 	}
 	rules := search.Rules{BlockedDomains: cfg.Search.BlockedDomains, BlockedKeywords: cfg.Search.BlockedKeywords}
 	if err := rules.Check(); err != nil {
-		return nil, errors.Join(&UsageError{Message: "search: " + err.Error(), Hint: "correct search.blocked_domains or search.blocked_keywords"}, o.close())
+		return nil, errors.Join(&usage.Error{Message: "search: " + err.Error(), Hint: "correct search.blocked_domains or search.blocked_keywords"}, o.close())
 	}
 	o.web = &sources.Web{Engines: engines, Missing: missing, Pages: o.pages, Allowed: client.Check, Rules: rules}
 	return o, nil
@@ -74,14 +74,14 @@ func guardOf(cfg *config.Config) (egress.GuardConfig, error) {
 	for _, text := range cfg.Search.AllowNetworks {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
-			return g, &UsageError{Message: fmt.Sprintf("search.allow_networks: %q is no network", text), Hint: "write it as 10.1.0.0/16"}
+			return g, &usage.Error{Message: fmt.Sprintf("search.allow_networks: %q is no network", text), Hint: "write it as 10.1.0.0/16"}
 		}
 		g.AllowPrefixes = append(g.AllowPrefixes, p)
 	}
 	for _, text := range cfg.Search.AllowPorts {
 		n, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || n == 0 {
-			return g, &UsageError{Message: fmt.Sprintf("search.allow_ports: %q is no port", text), Hint: "write it as 8080"}
+			return g, &usage.Error{Message: fmt.Sprintf("search.allow_ports: %q is no port", text), Hint: "write it as 8080"}
 		}
 		g.AllowPorts = append(g.AllowPorts, uint16(n))
 	}
@@ -115,7 +115,7 @@ func (o *outside) connectRerankers(cfg *config.Config, models *llm.Models) error
 	o.rerank = c.Rerank
 	if c.Rerank != rerankAuto {
 		if o.rerankers[c.Rerank] == nil && (c.Rerank == rerankEndpoint || c.Rerank == rerankEmbeddings) {
-			return &UsageError{Message: "search.rerank is " + c.Rerank + ", which is not set up", Hint: "set search.rerank_url or models.embeddings, or leave search.rerank at auto"}
+			return &usage.Error{Message: "search.rerank is " + c.Rerank + ", which is not set up", Hint: "set search.rerank_url or models.embeddings, or leave search.rerank at auto"}
 		}
 		return nil
 	}

@@ -1,15 +1,22 @@
-package dossier
+package wire
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"net/http"
-	"slices"
-	"strings"
+	"time"
 
-	"dossier/egress"
 	"dossier/internal/config"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/llm/anthropic"
+	"dossier/llm/gigachat"
+	"dossier/llm/openai"
+	"dossier/mode"
+	"dossier/mode/agents"
+	"dossier/mode/chat"
+	"dossier/mode/ingest"
+	"dossier/mode/toolcall"
+	"dossier/mode/websearch"
 	"dossier/search"
 	"dossier/search/arxiv"
 	"dossier/search/bocha"
@@ -18,7 +25,6 @@ import (
 	"dossier/search/github"
 	"dossier/search/hackernews"
 	"dossier/search/huggingface"
-	"dossier/search/mcpengine"
 	"dossier/search/openalex"
 	"dossier/search/perplexity"
 	"dossier/search/searxng"
@@ -26,15 +32,33 @@ import (
 	"dossier/search/wikipedia"
 	"dossier/search/zyte"
 	"dossier/sources"
+	"dossier/toolkit"
 )
 
-// engineEntry is a search engine as the wiring knows it.
-type engineEntry struct {
-	name string
-	// needs is the setting without which it can't be asked, "" if it can.
-	needs string
-	make  func(client *http.Client) search.Engine
-	at    config.SearchEngine // how often it may be asked
+// This file is the list of what exists: modes, tools, providers of models and
+// search engines. Nothing enters itself.
+
+// modes are all modes.
+func modes(cfg *config.Config, l lang.Code, p *Product, found websearch.Parts, local *sources.Local) []mode.Mode {
+	w := cfg.WebSearch
+	return []mode.Mode{
+		chat.New(found.Models, found.History, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: l}),
+		websearch.New("web_search", found, searchSettings(cfg, l, p.rerank, depth{w.SpeedIterations, w.ScrapeTopN, 400, 600})),
+		websearch.New("deep_search", found, searchSettings(cfg, l, p.rerank, depth{w.BalancedIterations, w.DeepScrapeTopN, 800, 1200})),
+		websearch.New("quality", found, searchSettings(cfg, l, p.rerank, depth{w.QualityIterations, w.DeepScrapeTopN, 800, 1200})),
+		ingest.New(local),
+		agents.New(agents.Parts{
+			Resolve: p.Agency.resolve, Builtin: p.Agency.builtinOf, Tools: p.Agency.tools, Models: p.Agency.modelsOf,
+			Finder: p.Agency.Stock, Used: p.Agency.used, Blobs: found.Blobs, History: found.History,
+		}),
+		toolcall.New(p.Agency.tool),
+	}
+}
+
+// tools are all tools of the program: those that package toolkit lists, and the
+// extras.
+func tools(p *Product, s Site) *toolkit.Toolkit {
+	return toolkit.New(toolkit.Parts{Web: p.Web, Library: p.Library, Active: s.Active, Reranker: p.rerankers[p.rerank], Blobs: s.Store, Added: s.Tools})
 }
 
 // knownEngines are all engines, those first that are preferred for everything
@@ -97,99 +121,24 @@ func knownEngines(c config.Search) []engineEntry {
 	}
 }
 
-// EngineNames are the names by which search engines can be asked for, beside
-// those of MCP servers: engines, what several of them have in common, and
-// topics.
-func EngineNames() []string {
-	var out []string
-	for _, e := range knownEngines(config.Search{}) {
-		out = append(out, e.name)
+// provider makes the client of a model's API. What speaks OpenAI's protocol is
+// told apart by configuration alone.
+func provider(m config.Model, client *http.Client, first, idle time.Duration) (llm.Model, llm.Embedder, error) {
+	switch m.Provider {
+	case config.Anthropic:
+		a, err := anthropic.New(anthropic.Config{
+			BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
+		})
+		return a, nil, err
+	case config.GigaChat:
+		g, err := gigachat.New(gigachat.Config{
+			BaseURL: string(m.BaseURL), AuthURL: string(m.AuthURL), Key: m.APIKey.Reveal(), Scope: m.Scope, Model: m.Model,
+			HTTP: client, FirstByte: first, Idle: idle,
+		})
+		return g, g, err
 	}
-	out = append(out, "github", "hf")
-	for _, t := range []search.Topic{search.Papers, search.Code, search.Discussion, search.Blogs, search.Encyclopedia} {
-		out = append(out, string(t))
-	}
-	return append(out, sources.LocalName)
-}
-
-// noEngines in search.engines is no engine at all.
-const noEngines = "none"
-
-// connectEngines returns the engines that are set up, in the order in which
-// they are preferred, and what each of the others needs.
-func (o *outside) connectEngines(cfg *config.Config, kept search.Cache) (ready []search.Engine, missing map[string]string, err error) {
-	client, err := egress.Plain(egress.PlainConfig{})
-	if err != nil {
-		return nil, nil, err
-	}
-	settings, err := cfg.EngineSettings()
-	if err != nil {
-		return nil, nil, err
-	}
-	all := knownEngines(settings)
-	servers, err := mcpEngines(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	all = append(all, servers...)
-	wanted := cfg.Search.Engines
-	if slices.Equal(wanted, []string{noEngines}) {
-		return nil, nil, nil
-	}
-	missing = make(map[string]string)
-	add := func(e engineEntry) {
-		if e.needs != "" {
-			missing[e.name] = e.needs
-			return
-		}
-		made := e.make(client)
-		if c, ok := made.(io.Closer); ok {
-			o.closers = append(o.closers, c.Close)
-		}
-		polite := search.Polite(made, search.Manners{Every: e.at.Every, Concurrent: e.at.AtOnce, Timeout: cfg.Search.Timeout})
-		ready = append(ready, search.Cached(polite, kept, cfg.Search.CacheTTL))
-	}
-	if len(wanted) == 0 {
-		for _, e := range all {
-			add(e)
-		}
-		return ready, missing, nil
-	}
-	for _, name := range wanted {
-		found := false
-		for _, e := range all {
-			if e.name == name || strings.HasPrefix(e.name, name+"_") {
-				found = true
-				add(e)
-			}
-		}
-		if !found {
-			var names []string
-			for _, e := range all {
-				names = append(names, e.name)
-			}
-			return nil, nil, &UsageError{Message: fmt.Sprintf("search.engines: there is no search engine %q", name), Hint: "those there are: " + strings.Join(names, ", ") + "; or " + noEngines}
-		}
-	}
-	return ready, missing, nil
-}
-
-// mcpEngines are the servers of the section mcp that search.mcp_servers names.
-func mcpEngines(cfg *config.Config) ([]engineEntry, error) {
-	var out []engineEntry
-	for _, name := range cfg.Search.MCPServers {
-		s, err := cfg.MCPServer(name)
-		if err != nil {
-			return nil, err
-		}
-		c := mcpengine.Config{
-			Name: name, Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
-			Tool: s.Search.Tool, QueryArg: s.Search.Query, LimitArg: s.Search.Limit,
-		}
-		for _, t := range s.Search.Topics {
-			c.Topics = append(c.Topics, search.Topic(t))
-		}
-		out = append(out, engineEntry{name, "", func(h *http.Client) search.Engine { return mcpengine.New(h, c) }, config.SearchEngine{AtOnce: 4}})
-	}
-	return out, nil
+	o, err := openai.New(openai.Config{
+		BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
+	})
+	return o, o, err
 }

@@ -1,4 +1,4 @@
-package dossier
+package wire
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 // modelsOf returns the models of an agent: those of the configuration, or its
 // own where its definition says so. Where they can't be had their calls fail,
 // and not the run, which may need none of them.
-func (a *agency) modelsOf(ctx context.Context, m agents.Member) *llm.Models {
+func (a *Agency) modelsOf(ctx context.Context, m agents.Member) *llm.Models {
 	var v fleet.Version
 	who := m.Agent.Name
 	if m.Template != "" {
 		var err error
-		if v, err = a.fleet.Version(ctx, m.Template, m.Version); err != nil {
+		if v, err = a.Fleet.Version(ctx, m.Template, m.Version); err != nil {
 			return a.base // what it was made from is gone: it goes on with what there is
 		}
 		// The same name and number may be those of another template one day.
@@ -48,7 +48,7 @@ func (a *agency) modelsOf(ctx context.Context, m agents.Member) *llm.Models {
 }
 
 // configOf is the configuration under which an agent works.
-func (a *agency) configOf(m agents.Member, v fleet.Version) (*config.Config, error) {
+func (a *Agency) configOf(m agents.Member, v fleet.Version) (*config.Config, error) {
 	if m.Template == "" {
 		return a.cfg.Agent(m.Agent.Name)
 	}
@@ -58,7 +58,7 @@ func (a *agency) configOf(m agents.Member, v fleet.Version) (*config.Config, err
 
 // modelsIn are the models of a configuration; those that are the same are one.
 // a.mu is held.
-func (a *agency) modelsIn(own *config.Config) (*llm.Models, error) {
+func (a *Agency) modelsIn(own *config.Config) (*llm.Models, error) {
 	key, same := a.fingerprint(own)
 	if same {
 		return a.base, nil
@@ -97,7 +97,7 @@ func (m outOfReach) Stream(context.Context, *llm.Request, func(llm.Chunk)) (*llm
 
 // fingerprint tells configurations of models apart, and whether one is that of
 // the engine.
-func (a *agency) fingerprint(own *config.Config) (key [sha256.Size]byte, same bool) {
+func (a *Agency) fingerprint(own *config.Config) (key [sha256.Size]byte, same bool) {
 	h := sha256.New()
 	same = true
 	for _, role := range config.Roles() {

@@ -91,7 +91,7 @@ func (m *deskModel) start() (started []string) {
 	return started
 }
 
-// there returns all that have a place.
+// there returns all that have a seat.
 func (m *deskModel) there() []string {
 	runs := slices.Collect(maps.Keys(m.running))
 	for _, w := range m.queue {
@@ -113,9 +113,9 @@ func (m *deskModel) load() fleet.Load {
 	return fleet.Load{Running: len(m.running), Queued: len(m.queue), Sessions: len(sessions)}
 }
 
-// placeModelTest has runs come to an instance and go, through all handles, and
+// seatModelTest has runs come to an instance and go, through all handles, and
 // compares who has a slot with a model.
-func placeModelTest(t *testing.T, open Open) {
+func seatModelTest(t *testing.T, open Open) {
 	f := newFixture(t, open)
 	f.template("writer", "a")
 	check := 0
@@ -148,8 +148,8 @@ func placeModelTest(t *testing.T, open Open) {
 			}
 			return id + session
 		}
-		come := func(rt *rapid.T, run, session string, how fleet.Entry) {
-			c := fleet.Claim{Instance: id, Session: named(session), Run: run}
+		come := func(rt *rapid.T, run, session string, how fleet.Arrival) {
+			c := fleet.Seat{Instance: id, Session: named(session), Run: run}
 			granted, err := handle.Draw(rt, "handle").Enter(f.ctx, c, how)
 			full, isFull := errors.AsType[*fleet.QueueFullError](err)
 			closed, isClosed := errors.AsType[*fleet.StateError](err)
@@ -185,7 +185,7 @@ func placeModelTest(t *testing.T, open Open) {
 		resume := func(rt *rapid.T) {
 			if len(away) > 0 {
 				run := rapid.SampledFrom(slices.Sorted(maps.Keys(away))).Draw(rt, "run")
-				come(rt, run, away[run], rapid.SampledFrom([]fleet.Entry{fleet.Resumed, fleet.Resumed, fleet.Restored}).Draw(rt, "how"))
+				come(rt, run, away[run], rapid.SampledFrom([]fleet.Arrival{fleet.Resumed, fleet.Resumed, fleet.Restored}).Draw(rt, "how"))
 			}
 		}
 		seldom := func(rt *rapid.T) bool { return rapid.IntRange(0, 7).Draw(rt, "seldom") == 0 }

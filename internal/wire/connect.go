@@ -1,6 +1,7 @@
-package dossier
+package wire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,15 +12,14 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/store"
 	"dossier/llm"
-	"dossier/llm/anthropic"
-	"dossier/llm/gigachat"
-	"dossier/llm/openai"
 )
 
 // connector makes the models of all roles out of a configuration. Models that
 // share an address and a key share a governor, whoever uses them, and those
 // with the same way out share an HTTP client.
 type connector struct {
+	cfg       *config.Config // of the product; agents may have others
+	given     map[llm.RoleName]llm.Setting
 	probes    llm.Probes
 	governors *llm.Governors
 
@@ -27,14 +27,28 @@ type connector struct {
 	clients map[egress.PlainConfig]*http.Client
 }
 
-func newConnector(cfg *config.Config, probes llm.Probes) *connector {
+func newConnector(cfg *config.Config, given map[llm.RoleName]llm.Setting, probes llm.Probes) *connector {
 	return &connector{
-		probes: probes,
+		cfg: cfg, given: given, probes: probes,
 		governors: &llm.Governors{Config: llm.GovernorConfig{
 			MaxConcurrency: cfg.Governor.MaxConcurrency, MaxRetries: never(cfg.Governor.Retries),
 		}},
 		clients: make(map[egress.PlainConfig]*http.Client),
 	}
+}
+
+// Models are those of a configuration and a program, for whoever has no store.
+func Models(cfg *config.Config, x Extras) (*llm.Models, error) {
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	return newConnector(cfg, x.Models, &llm.MemoryProbes{}).models(cfg)
+}
+
+// Provider is the client of a model's API by itself, with nothing around it.
+func Provider(cfg *config.Config, m config.Model) (llm.Model, error) {
+	model, _, err := newConnector(cfg, nil, nil).provider(cfg, m)
+	return model, err
 }
 
 // models returns the models that are configured. A role that is not is left
@@ -47,14 +61,23 @@ func (c *connector) models(cfg *config.Config) (*llm.Models, error) {
 	}
 	for _, role := range config.Roles() {
 		m := cfg.Model(role)
-		if !m.Configured() {
+		given, brought := c.brought(cfg, role)
+		if !brought && !m.Configured() {
 			continue
 		}
+		name := m.Model
+		if brought {
+			name = given.Name
+		}
 		if m.ContextWindow > 0 {
-			windows.Override[m.Model] = m.ContextWindow
+			windows.Override[name] = m.ContextWindow
 		}
 		if m.PriceInput > 0 || m.PriceOutput > 0 {
-			models.Pricer.Override[m.Model] = llm.Price{Input: m.PriceInput, Output: m.PriceOutput}
+			models.Pricer.Override[name] = llm.Price{Input: m.PriceInput, Output: m.PriceOutput}
+		}
+		if brought {
+			models.Roles[llm.RoleName(role)] = c.wrap(given, m, windows)
+			continue
 		}
 		setting, err := c.role(cfg, m, windows)
 		if err != nil {
@@ -63,6 +86,40 @@ func (c *connector) models(cfg *config.Config) (*llm.Models, error) {
 		models.Roles[llm.RoleName(role)] = setting
 	}
 	return models, nil
+}
+
+// brought is the model that the program brings along for a role. Where it brings
+// one for default, that serves the roles for which none but default's is
+// configured. An agent that has been given a model of its own keeps it.
+func (c *connector) brought(cfg *config.Config, role config.Role) (llm.Setting, bool) {
+	m := cfg.Model(role)
+	if m.Configured() && !sameModel(m, c.cfg.Model(role)) {
+		return llm.Setting{}, false
+	}
+	if s, ok := c.given[llm.RoleName(role)]; ok {
+		return s, true
+	}
+	s, ok := c.given[llm.ForDefault]
+	return s, ok && (!m.Configured() || sameModel(m, c.cfg.Model(config.RoleDefault)))
+}
+
+// sameModel says whether two roles call the same model, however each calls it.
+func sameModel(a, b config.Model) bool {
+	return a.Provider == b.Provider && a.BaseURL == b.BaseURL && a.Model == b.Model && a.APIKey.Reveal() == b.APIKey.Reveal()
+}
+
+// wrap puts around a model that the program brings along what is around those of
+// the configuration, and gives it what the role's settings say beside the model.
+func (c *connector) wrap(s llm.Setting, m config.Model, windows *llm.Windows) llm.Setting {
+	gov := c.governors.For(cmp.Or(s.Endpoint, s.Name), "")
+	s.MaxTokens, s.Temperature = cmp.Or(s.MaxTokens, m.MaxTokens), cmp.Or(s.Temperature, m.Temperature)
+	if s.Model != nil {
+		s.Model = windows.Wrap(gov.Wrap(s.Model), s.Name, llm.FitOptions{})
+	}
+	if s.Embedder != nil {
+		s.Embedder = gov.WrapEmbedder(s.Embedder)
+	}
+	return s
 }
 
 func (c *connector) role(cfg *config.Config, m config.Model, windows *llm.Windows) (llm.Setting, error) {
@@ -88,24 +145,7 @@ func (c *connector) provider(cfg *config.Config, m config.Model) (llm.Model, llm
 	if err != nil {
 		return nil, nil, err
 	}
-	first, idle := cfg.Governor.FirstByteTimeout, cfg.Governor.IdleTimeout
-	switch m.Provider {
-	case config.Anthropic:
-		a, err := anthropic.New(anthropic.Config{
-			BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
-		})
-		return a, nil, err
-	case config.GigaChat:
-		g, err := gigachat.New(gigachat.Config{
-			BaseURL: string(m.BaseURL), AuthURL: string(m.AuthURL), Key: m.APIKey.Reveal(), Scope: m.Scope, Model: m.Model,
-			HTTP: client, FirstByte: first, Idle: idle,
-		})
-		return g, g, err
-	}
-	o, err := openai.New(openai.Config{
-		BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
-	})
-	return o, o, err
+	return provider(m, client, cfg.Governor.FirstByteTimeout, cfg.Governor.IdleTimeout)
 }
 
 func (c *connector) http(m config.Model) (*http.Client, error) {

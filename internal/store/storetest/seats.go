@@ -22,9 +22,9 @@ func (f *fixture) office(slots, queue int) {
 }
 
 // enter has a run come to it, and demands that it gets a slot or not.
-func (f *fixture) enter(id, session string, how fleet.Entry, granted bool) {
+func (f *fixture) enter(id, session string, how fleet.Arrival, granted bool) {
 	f.Helper()
-	got, err := f.store.Enter(f.ctx, fleet.Claim{Instance: "i", Session: session, Run: id}, how)
+	got, err := f.store.Enter(f.ctx, fleet.Seat{Instance: "i", Session: session, Run: id}, how)
 	f.ok(err)
 	if got != granted {
 		f.Fatalf("%s has a slot: %v, want %v", id, got, granted)
@@ -71,7 +71,7 @@ func (f *fixture) to(id string, status run.Status) {
 	f.ok(f.commit(run.Batch{Run: id, Epoch: f.acquire(id, "worker"), State: &run.State{Status: status}, Release: true}))
 }
 
-var placeTests = []test{
+var seatTests = []test{
 	{"sessions take turns, and the runs of one keep their order", func(f *fixture) {
 		f.office(1, 10)
 		f.enter("a1", "a", fleet.Fresh, true)
@@ -81,6 +81,9 @@ var placeTests = []test{
 		f.enter("a0", "a", fleet.Resumed, false)
 		f.enter("a5", "a", fleet.Restored, false)
 		f.does(1, 7, 2)
+		standing, err := f.handles[1].Standing(f.ctx, []string{"a1", "a2", "nobody"})
+		f.ok(err)
+		f.equal(standing, map[string]bool{"a1": true, "a2": false})
 		last := "a1"
 		for _, next := range []string{"a0", "b1", "a2", "b2", "a3", "a4", "a5"} {
 			f.leaves(last, next)
@@ -93,9 +96,9 @@ var placeTests = []test{
 	}},
 	{"who is refused", func(f *fixture) {
 		f.office(1, 1)
-		refused := func(how fleet.Entry, want string) {
+		refused := func(how fleet.Arrival, want string) {
 			f.Helper()
-			_, err := f.store.Enter(f.ctx, fleet.Claim{Instance: "i", Session: "new", Run: "r"}, how)
+			_, err := f.store.Enter(f.ctx, fleet.Seat{Instance: "i", Session: "new", Run: "r"}, how)
 			if err == nil || !strings.Contains(err.Error(), want) {
 				f.Fatalf("%v, want %q", err, want)
 			}
@@ -116,11 +119,11 @@ var placeTests = []test{
 		f.ok(err)
 		f.equal(running, []string{"r1"})
 		f.equal(waiting, []string{"r2", "r3", "r4", "r5"})
-		for _, how := range []fleet.Entry{fleet.Fresh, fleet.Resumed, fleet.Restored} {
+		for _, how := range []fleet.Arrival{fleet.Fresh, fleet.Resumed, fleet.Restored} {
 			refused(how, "stopped")
 		}
 		// One that was there from before is refused as well, and still has its slot.
-		_, err = f.store.Enter(f.ctx, fleet.Claim{Instance: "i", Session: "a", Run: "r1"}, fleet.Restored)
+		_, err = f.store.Enter(f.ctx, fleet.Seat{Instance: "i", Session: "a", Run: "r1"}, fleet.Restored)
 		var state *fleet.StateError
 		if !errors.As(err, &state) {
 			f.Fatal(err)
@@ -152,7 +155,7 @@ var placeTests = []test{
 		f.leaves("r1", "r2")
 		orphans("r1", "r2")
 	}},
-	{"a run that is deleted frees its place", func(f *fixture) {
+	{"a run that is deleted frees its seat", func(f *fixture) {
 		f.office(1, 10)
 		for _, id := range []string{"r1", "r2", "r3"} {
 			f.create(id, "")
@@ -166,7 +169,7 @@ var placeTests = []test{
 		f.does(1, 0, 1)
 		f.enter("r3", "", fleet.Restored, true)
 	}},
-	{"who is evicted keeps the place for whoever goes on", func(f *fixture) {
+	{"who is evicted keeps the seat for whoever goes on", func(f *fixture) {
 		f.office(1, 10)
 		for _, id := range []string{"r1", "r2"} {
 			f.ok(f.store.Create(f.ctx, run.Record{ID: id, Home: "worker"}, nil, nil))
@@ -183,7 +186,7 @@ var placeTests = []test{
 		f.enter("r1", "", fleet.Restored, true)
 		f.enter("r2", "", fleet.Restored, false)
 	}},
-	{"places that nobody gives back are settled", func(f *fixture) {
+	{"seats that nobody gives back are settled", func(f *fixture) {
 		f.office(4, 10)
 		var all []string
 		for _, status := range []run.Status{run.Done, run.Waiting, run.Paused, run.Failed} {
@@ -222,12 +225,12 @@ var placeTests = []test{
 		f.enter("r1", "", fleet.Resumed, true) // it is about to be taken
 		f.enter("r2", "", fleet.Fresh, false)
 		f.settled()
-		f.clock.Advance(fleet.GraceOfPlaces)
+		f.clock.Advance(fleet.SeatGrace)
 		f.settled()
 		f.clock.Advance(time.Second) // whoever brought it is dead
 		f.settled("r2")
 		f.enter("r1", "", fleet.Resumed, false)
-		f.clock.Advance(2 * fleet.GraceOfPlaces)
+		f.clock.Advance(2 * fleet.SeatGrace)
 		f.settled() // to wait for a slot takes as long as it takes
 		f.does(1, 1, 1)
 	}},
@@ -241,11 +244,11 @@ var placeTests = []test{
 	}},
 	{"however many come at once, slots are slots", func(f *fixture) { f.rush(3) }},
 	{"with one slot all go in order, however they come", func(f *fixture) { f.rush(1) }},
-	{"one that enters through every handle has one place", func(f *fixture) {
+	{"one that enters through every handle has one seat", func(f *fixture) {
 		f.office(1, 10)
 		f.enter("first", "", fleet.Fresh, true)
 		f.all(func(s store.Store, _ int) error {
-			granted, err := s.Enter(f.ctx, fleet.Claim{Instance: "i", Session: "s", Run: "r"}, fleet.Fresh)
+			granted, err := s.Enter(f.ctx, fleet.Seat{Instance: "i", Session: "s", Run: "r"}, fleet.Fresh)
 			if granted {
 				err = errors.New("there are two in one slot")
 			}
@@ -271,7 +274,7 @@ var placeTests = []test{
 			var removed, entered error
 			var both sync.WaitGroup
 			both.Go(func() { removed = f.handles[0].RemoveInstance(f.ctx, id) })
-			both.Go(func() { _, entered = f.handles[1].Enter(f.ctx, fleet.Claim{Instance: id, Run: "r" + id}, fleet.Fresh) })
+			both.Go(func() { _, entered = f.handles[1].Enter(f.ctx, fleet.Seat{Instance: id, Run: "r" + id}, fleet.Fresh) })
 			both.Wait()
 			if (removed == nil) == (entered == nil) {
 				f.Fatalf("removed: %v, entered: %v", removed, entered)
@@ -295,7 +298,7 @@ var placeTests = []test{
 					return err
 				}
 				run := fmt.Sprint(id, "-", i)
-				_, err := s.Enter(f.ctx, fleet.Claim{Instance: id, Run: run}, fleet.Fresh)
+				_, err := s.Enter(f.ctx, fleet.Seat{Instance: id, Run: run}, fleet.Fresh)
 				var state *fleet.StateError
 				if errors.As(err, &state) {
 					return nil
@@ -354,7 +357,7 @@ func (f *fixture) rush(slots int) {
 		all.Go(func() {
 			for i := range runs / sessions {
 				id := fmt.Sprintf("s%d-%02d", session, i)
-				granted, err := s.Enter(f.ctx, fleet.Claim{Instance: "i", Session: fmt.Sprint("s", session), Run: id}, fleet.Fresh)
+				granted, err := s.Enter(f.ctx, fleet.Seat{Instance: "i", Session: fmt.Sprint("s", session), Run: id}, fleet.Fresh)
 				if err != nil {
 					f.Error(err)
 					return
