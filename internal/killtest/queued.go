@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -132,7 +130,7 @@ func newClerks(most int) *clerks {
 			"reasoning": "done", "completed_steps": []string{"noted"}, "answer": "done: " + which, "status": "completed",
 		})
 	})}}})
-	c.http = httptest.NewServer(http.HandlerFunc(model.ServeHTTP))
+	c.http = httptest.NewServer(model)
 	return c
 }
 
@@ -192,7 +190,7 @@ func inQueue(ctx context.Context, dir string) ([]queuedRun, error) {
 		}
 		out[i] = q
 	}
-	return out, errors.Join(err)
+	return out, nil
 }
 
 // span is when a worker was on a run.

@@ -21,16 +21,17 @@ type queueing struct {
 	Set  map[string]string `json:"set"`
 }
 
-// Each instance has so many slots, and so many sessions use it.
+// The instances, how many sessions use each, and what each takes at once and
+// lets wait.
 const (
 	queueInstances   = 10
-	queueSessions    = 5 // of an instance
+	queueSessions    = 5
+	allQueueSessions = queueInstances * queueSessions
 	queueSlots       = 2
 	queueRoom        = 200
-	clerkTemplate    = "base_class: ToolCallingAgent\ndescription: Takes a note and answers.\ntools: [add_note_tool, final_answer_tool]\nexecution: {logs_dir: \"\"}\n"
-	queueLook        = 50 * time.Millisecond
-	allQueueSessions = queueInstances * queueSessions
 )
+
+const clerkTemplate = "base_class: ToolCallingAgent\ndescription: Takes a note and answers.\ntools: [add_note_tool, final_answer_tool]\nexecution: {logs_dir: \"\"}\n"
 
 func sessionName(n int) string  { return fmt.Sprintf("session-%02d", n%allQueueSessions) }
 func instanceName(n int) string { return fmt.Sprintf("clerk-%d", n%queueInstances) }
@@ -67,7 +68,7 @@ func queueMain(ctx context.Context, dir string, q queueing) error {
 
 // untilOver waits until no run is left that is not over.
 func untilOver(ctx context.Context, e *dossier.Engine) error {
-	for tick := time.NewTicker(queueLook); ; <-tick.C {
+	for tick := time.NewTicker(50 * time.Millisecond); ; <-tick.C {
 		left := 0
 		for _, status := range []run.Status{run.Queued, run.Running, run.Waiting, run.Paused} {
 			there, err := e.List(ctx, store.Filter{Status: status, Limit: 1})

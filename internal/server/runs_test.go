@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,8 @@ import (
 	"dossier/reader"
 	"dossier/run"
 )
+
+var update = flag.Bool("update", false, "rewrite the transcript")
 
 // TestMain makes the test binary the worker that parses documents.
 func TestMain(m *testing.M) {
@@ -363,7 +366,7 @@ func TestConformance(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "conformance.txt")
 	got := map[string]string{"engine": transcript(direct(t)), "client": transcript(remote(t))}
-	if os.Getenv("UPDATE") != "" {
+	if *update {
 		if err := os.WriteFile(golden, []byte(got["engine"]), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -374,7 +377,7 @@ func TestConformance(t *testing.T) {
 	}
 	for name, text := range got {
 		if text != string(want) {
-			t.Errorf("%s (UPDATE=1 rewrites %s):\n%s", name, golden, difference(string(want), text))
+			t.Errorf("%s (-update rewrites %s):\n%s", name, golden, difference(string(want), text))
 		}
 	}
 }
