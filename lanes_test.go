@@ -35,6 +35,7 @@ type crew struct {
 func newCrew(t *testing.T, more map[string]string) *crew {
 	c := &crew{T: t, gate: &gate{open: make(chan struct{}), in: make(chan string, 100)}, disk: &kept{memory.New(memory.Options{})}}
 	c.srv = llmtest.Start(t, c.gate.script())
+	t.Cleanup(c.gate.unlock)
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -90,7 +91,7 @@ func (c *crew) empty() {
 	ready(c.T, c.Engine, "w")
 	for len(c.Engine.work.Busy()) > 0 {
 		if c.ctx.Err() != nil {
-			c.Fatalf("runs that are over have places: %v", c.Engine.work.Busy())
+			c.Fatalf("runs that are over are kept: %v", c.Engine.work.Busy())
 		}
 	}
 	c.Engine.delivered.Range(func(id, _ any) bool {
@@ -107,7 +108,7 @@ func (c *crew) done(id, question string) {
 }
 
 // Runs that wait for a slot are cancelled, paused and deleted at once, whoever
-// has the slot, and each takes no more than its place.
+// has the slot, and each leaves nothing of itself.
 func TestRunsLeaveTheQueueOfAnInstance(t *testing.T) {
 	c := newCrew(t, nil)
 	first := c.start("first")
@@ -260,8 +261,9 @@ func TestOrphansOfInstances(t *testing.T) {
 		for _, n := range []string{"1", "2"} {
 			req := job(instance + n)
 			req.Instance = instance
-			rec, err := c.create(c.ctx, req)
+			rec, err := c.record(c.ctx, req)
 			c.must(err)
+			c.must(c.disk.Create(c.ctx, rec, nil, nil))
 			left[instance+n] = rec.ID
 		}
 	}

@@ -59,6 +59,7 @@ func (t *turns) Enter(ctx context.Context, rec run.Record, how dispatch.Entry) (
 		if errors.As(err, &stopped) {
 			e.log.Warn("a run is paused: its instance takes none", "run", c.Run, "instance", c.Instance)
 			if err = e.store.Signal(ctx, c.Run, run.Signal{Kind: run.SignalPause}); err == nil {
+				t.instances.Delete(rec.ID) // it needs no slot for that
 				next = []string{rec.ID}
 			}
 		}
@@ -82,9 +83,6 @@ func (t *turns) Leave(ctx context.Context, id string) ([]string, error) {
 
 // Withdraw implements dispatch.Turns. The run may wait in another process.
 func (t *turns) Withdraw(ctx context.Context, id string) (bool, error) {
-	if t.engine.agency == nil {
-		return false, nil
-	}
 	waited, err := t.engine.agency.fleet.Withdraw(ctx, id)
 	if waited {
 		t.instances.Delete(id)
@@ -92,18 +90,36 @@ func (t *turns) Withdraw(ctx context.Context, id string) (bool, error) {
 	return waited, err
 }
 
-// Standing implements dispatch.Turns.
+// Standing implements dispatch.Turns. Nothing is read for runs that belong to no
+// instance.
 func (t *turns) Standing(ctx context.Context, ids []string) (map[string]bool, error) {
-	if t.engine.agency == nil {
-		return nil, nil
+	var belong, free []string
+	for _, id := range ids {
+		if _, belongs := t.instances.Load(id); belongs {
+			belong = append(belong, id)
+		} else {
+			free = append(free, id)
+		}
 	}
-	return t.engine.agency.fleet.Standing(ctx, ids)
+	standing := make(map[string]bool)
+	if len(belong) > 0 {
+		var err error
+		if standing, err = t.engine.agency.fleet.Standing(ctx, belong); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range free {
+		standing[id] = true
+	}
+	return standing, nil
+}
+
+// Holders implements dispatch.Turns.
+func (t *turns) Holders(ctx context.Context, ids []string) ([]string, error) {
+	return t.engine.agency.fleet.Holders(ctx, ids)
 }
 
 // Settle implements dispatch.Turns.
 func (t *turns) Settle(ctx context.Context) ([]string, error) {
-	if t.engine.agency == nil {
-		return nil, nil
-	}
 	return t.engine.agency.fleet.Settle(ctx)
 }

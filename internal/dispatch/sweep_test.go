@@ -27,9 +27,10 @@ func (d *slowDoor) Enter(_ context.Context, r run.Record, _ dispatch.Entry) ([]s
 	return nil, nil
 }
 
-func (d *slowDoor) Leave(context.Context, string) ([]string, error) { return nil, nil }
-func (d *slowDoor) Withdraw(context.Context, string) (bool, error)  { return false, nil }
-func (d *slowDoor) Settle(context.Context) ([]string, error)        { return nil, nil }
+func (d *slowDoor) Leave(context.Context, string) ([]string, error)     { return nil, nil }
+func (d *slowDoor) Withdraw(context.Context, string) (bool, error)      { return false, nil }
+func (d *slowDoor) Holders(context.Context, []string) ([]string, error) { return nil, nil }
+func (d *slowDoor) Settle(context.Context) ([]string, error)            { return nil, nil }
 
 func (d *slowDoor) Standing(_ context.Context, ids []string) (map[string]bool, error) {
 	all := make(map[string]bool)

@@ -189,6 +189,11 @@ func (f *Fleet) Standing(ctx context.Context, runs []string) (map[string]bool, e
 	return f.store.Standing(ctx, runs)
 }
 
+// Holders returns the runs that have the slots which the given ones wait for.
+func (f *Fleet) Holders(ctx context.Context, runs []string) ([]string, error) {
+	return f.store.Holders(ctx, runs)
+}
+
 // Settle frees the seats of runs that need none any more, which a process that
 // died could not give back, and returns the runs that were given a slot by that.
 func (f *Fleet) Settle(ctx context.Context) (start []string, err error) { return f.store.Settle(ctx) }

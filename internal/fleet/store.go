@@ -129,6 +129,9 @@ type Seats interface {
 	// Standing says of those of the given runs that have a seat whether it is a
 	// slot.
 	Standing(ctx context.Context, runs []string) (map[string]bool, error)
+	// Holders returns the runs that have a slot in an instance in which one of the
+	// given runs waits, in order of their ids.
+	Holders(ctx context.Context, runs []string) ([]string, error)
 	// Settle takes away the seats of runs that need none any more, because they
 	// are over, rest since they had theirs, or are gone, and returns the runs that
 	// were given a slot by that. It looks at seats, not at all runs.

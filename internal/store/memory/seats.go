@@ -148,6 +148,30 @@ func (s *Store) Standing(ctx context.Context, runs []string) (map[string]bool, e
 	return slots, nil
 }
 
+// Holders implements fleet.Seats.
+func (s *Store) Holders(ctx context.Context, runs []string) ([]string, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var holders []string
+	seen := map[*desk]bool{}
+	for _, id := range runs {
+		w := s.agents.seats[id]
+		if w == nil || w.running || seen[w.desk] {
+			continue
+		}
+		seen[w.desk] = true
+		for id, other := range w.desk.runs {
+			if other.running {
+				holders = append(holders, id)
+			}
+		}
+	}
+	slices.Sort(holders)
+	return holders, nil
+}
+
 // Settle implements fleet.Seats.
 func (s *Store) Settle(ctx context.Context) (granted []string, err error) {
 	if err := s.open(ctx); err != nil {

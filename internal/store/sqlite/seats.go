@@ -375,6 +375,8 @@ func (s *Store) Loads(ctx context.Context, ids ...string) (map[string]fleet.Load
 	return loads, nil
 }
 
+const selectStanding = "SELECT run, slot FROM seats WHERE run IN (SELECT value FROM json_each(?))"
+
 // Standing implements fleet.Seats.
 func (s *Store) Standing(ctx context.Context, runs []string) (map[string]bool, error) {
 	asked, err := json.Marshal(runs)
@@ -382,7 +384,7 @@ func (s *Store) Standing(ctx context.Context, runs []string) (map[string]bool, e
 		return nil, err
 	}
 	slots := map[string]bool{}
-	err = s.each(ctx, "SELECT run, slot FROM seats WHERE run IN (SELECT value FROM json_each(?))", []any{string(asked)}, func(row scanner) error {
+	err = s.each(ctx, selectStanding, []any{string(asked)}, func(row scanner) error {
 		var id string
 		var slot int64
 		err := row.Scan(&id, &slot)
@@ -395,6 +397,27 @@ func (s *Store) Standing(ctx context.Context, runs []string) (map[string]bool, e
 	return slots, nil
 }
 
+// selectHolders finds who has the slots of instances in which one of the runs of a
+// list waits.
+const selectHolders = `SELECT run FROM seats WHERE slot = 1
+	AND instance IN (SELECT w.instance FROM seats w WHERE w.slot = 0 AND w.run IN (SELECT value FROM json_each(?)))`
+
+// Holders implements fleet.Seats.
+func (s *Store) Holders(ctx context.Context, runs []string) ([]string, error) {
+	asked, err := json.Marshal(runs)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := idsOf(func(scan func(row scanner) error) error {
+		return s.each(ctx, selectHolders, []any{string(asked)}, scan)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("who has slots: %w", err)
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
 // selectStale finds the seats of runs that need none: they are gone or over, or
 // rest since they had theirs, or have rested with a slot since before ?1.
 const selectStale = `SELECT p.run FROM seats p LEFT JOIN runs r ON r.id = p.run
@@ -405,13 +428,13 @@ const selectStale = `SELECT p.run FROM seats p LEFT JOIN runs r ON r.id = p.run
 // so.
 func (s *Store) Settle(ctx context.Context) (granted []string, err error) {
 	before := moment(s.now().Add(-fleet.SeatGrace))
-	stale, err := staleRuns(func(scan func(row scanner) error) error { return s.each(ctx, selectStale, []any{before}, scan) })
+	stale, err := idsOf(func(scan func(row scanner) error) error { return s.each(ctx, selectStale, []any{before}, scan) })
 	if err != nil || len(stale) == 0 {
 		return nil, err
 	}
 	err = s.writer.do(ctx, 100*len(stale), func(tx *tx) error {
 		granted = nil
-		stale, err := staleRuns(func(scan func(row scanner) error) error { return tx.w.conn.each(selectStale, []any{before}, scan) })
+		stale, err := idsOf(func(scan func(row scanner) error) error { return tx.w.conn.each(selectStale, []any{before}, scan) })
 		if err != nil {
 			return err
 		}
@@ -432,7 +455,7 @@ func (s *Store) Settle(ctx context.Context) (granted []string, err error) {
 	return granted, nil
 }
 
-func staleRuns(each func(scan func(row scanner) error) error) (ids []string, err error) {
+func idsOf(each func(scan func(row scanner) error) error) (ids []string, err error) {
 	err = each(func(row scanner) error {
 		var id string
 		err := row.Scan(&id)

@@ -84,6 +84,11 @@ var seatTests = []test{
 		standing, err := f.handles[1].Standing(f.ctx, []string{"a1", "a2", "nobody"})
 		f.ok(err)
 		f.equal(standing, map[string]bool{"a1": true, "a2": false})
+		for asked, want := range map[string][]string{"a2": {"a1"}, "a1": nil, "nobody": nil} { // who has a slot waits for nobody
+			holders, err := f.handles[1].Holders(f.ctx, []string{asked})
+			f.ok(err)
+			f.equal(holders, want)
+		}
 		last := "a1"
 		for _, next := range []string{"a0", "b1", "a2", "b2", "a3", "a4", "a5"} {
 			f.leaves(last, next)
@@ -241,6 +246,23 @@ var seatTests = []test{
 		f.enter("r2", "", fleet.Fresh, false)
 		f.settled("r2")
 		f.does(1, 0, 1)
+	}},
+	{"those that wait know who has the slots", func(f *fixture) {
+		f.office(2, 10)
+		f.ok(f.store.AddInstances(f.ctx, []fleet.Instance{
+			{ID: "j", Name: "m", Template: "t", Slots: 1, Queue: 10, State: fleet.Ready, Created: at},
+			{ID: "k", Name: "o", Template: "t", Slots: 1, Queue: 10, State: fleet.Ready, Created: at},
+		}))
+		for _, id := range []string{"b", "a", "c", "d"} {
+			f.enter(id, "", fleet.Fresh, id < "c")
+		}
+		for _, id := range []string{"j1", "j2", "k1", "k2"} {
+			_, err := f.store.Enter(f.ctx, fleet.Seat{Instance: id[:1], Run: id}, fleet.Fresh)
+			f.ok(err)
+		}
+		holders, err := f.handles[1].Holders(f.ctx, []string{"d", "j2", "c", "k1"})
+		f.ok(err)
+		f.equal(holders, []string{"a", "b", "j1"})
 	}},
 	{"however many come at once, slots are slots", func(f *fixture) { f.rush(3) }},
 	{"with one slot all go in order, however they come", func(f *fixture) { f.rush(1) }},
