@@ -195,9 +195,9 @@ func (e *Engine) Resume(ctx context.Context, id string, o ResumeOptions) error {
 	if err != nil {
 		return err
 	}
-	if c, belongs := e.claim(rec); belongs {
+	if s, belongs := e.seat(rec); belongs {
 		// A run that its instance does not take stays as it is.
-		if err := e.agency.fleet.Resumes(ctx, c.Instance); err != nil && !errors.Is(err, fleet.ErrNoInstance) {
+		if err := e.agency.fleet.Resumes(ctx, s.Instance); err != nil && !errors.Is(err, fleet.ErrNoInstance) {
 			return fleetError(err)
 		}
 	}

@@ -14,22 +14,22 @@ import (
 
 // turns lets runs that belong to an instance wait for one of its slots.
 type turns struct {
-	engine    *Engine
-	instances sync.Map // of runs that have a seat, by their ids
+	engine *Engine
+	seated sync.Map // ids of the runs that came to their instances from here
 }
 
 var _ dispatch.Turns = (*turns)(nil)
 
-// claim says which instance a run belongs to, if to any.
-func (e *Engine) claim(rec run.Record) (c fleet.Seat, belongs bool) {
+// seat says which instance a run belongs to, if to any, and as what.
+func (e *Engine) seat(rec run.Record) (s fleet.Seat, belongs bool) {
 	if e.agency == nil || rec.Mode != agents.Name {
-		return c, false
+		return s, false
 	}
 	var req struct {
 		Instance string `json:"instance"`
 	}
 	if json.Unmarshal(rec.Request, &req) != nil || req.Instance == "" {
-		return c, false
+		return s, false
 	}
 	return fleet.Seat{Instance: req.Instance, Session: rec.Session, Run: rec.ID}, true
 }
@@ -39,33 +39,33 @@ func (e *Engine) claim(rec run.Record) (c fleet.Seat, belongs bool) {
 // What one that is gone has left behind is still to be done.
 func (t *turns) Enter(ctx context.Context, rec run.Record, how dispatch.Entry) (next []string, err error) {
 	e := t.engine
-	c, belongs := e.claim(rec)
+	s, belongs := e.seat(rec)
 	if !belongs {
 		return []string{rec.ID}, nil
 	}
-	t.instances.Store(rec.ID, c.Instance) // before others can find that it is its turn
+	t.seated.Store(rec.ID, struct{}{}) // before others can find that it is its turn
 	switch how {
 	case dispatch.Fresh:
-		next, err = e.agency.fleet.Submit(ctx, c.Instance, c.Session, c.Run)
+		next, err = e.agency.fleet.Submit(ctx, s.Instance, s.Session, s.Run)
 	case dispatch.Resumed:
-		next, err = e.agency.fleet.Resume(ctx, c.Instance, c.Session, c.Run)
+		next, err = e.agency.fleet.Resume(ctx, s.Instance, s.Session, s.Run)
 	case dispatch.Restored:
 		var left []fleet.Seat
-		next, left, err = e.agency.fleet.Restore(ctx, []fleet.Seat{c})
+		next, left, err = e.agency.fleet.Restore(ctx, []fleet.Seat{s})
 		if err == nil && len(left) > 0 {
-			err = e.agency.fleet.Resumes(ctx, c.Instance)
+			err = e.agency.fleet.Resumes(ctx, s.Instance)
 		}
 		var stopped *fleet.StateError
 		if errors.As(err, &stopped) {
-			e.log.Warn("a run is paused: its instance takes none", "run", c.Run, "instance", c.Instance)
-			if err = e.store.Signal(ctx, c.Run, run.Signal{Kind: run.SignalPause}); err == nil {
-				t.instances.Delete(rec.ID) // it needs no slot for that
+			e.log.Warn("a run is paused: its instance takes none", "run", s.Run, "instance", s.Instance)
+			if err = e.store.Signal(ctx, s.Run, run.Signal{Kind: run.SignalPause}); err == nil {
+				t.seated.Delete(rec.ID) // it needs no slot for that
 				next = []string{rec.ID}
 			}
 		}
 	}
 	if err != nil {
-		t.instances.Delete(rec.ID)
+		t.seated.Delete(rec.ID)
 	}
 	if how != dispatch.Fresh && errors.Is(err, fleet.ErrNoInstance) {
 		return []string{rec.ID}, nil
@@ -75,7 +75,7 @@ func (t *turns) Enter(ctx context.Context, rec run.Record, how dispatch.Entry) (
 
 // Leave implements dispatch.Turns.
 func (t *turns) Leave(ctx context.Context, id string) ([]string, error) {
-	if _, ok := t.instances.LoadAndDelete(id); !ok {
+	if _, ok := t.seated.LoadAndDelete(id); !ok {
 		return nil, nil
 	}
 	return t.engine.agency.fleet.Leave(ctx, id)
@@ -85,7 +85,7 @@ func (t *turns) Leave(ctx context.Context, id string) ([]string, error) {
 func (t *turns) Withdraw(ctx context.Context, id string) (bool, error) {
 	waited, err := t.engine.agency.fleet.Withdraw(ctx, id)
 	if waited {
-		t.instances.Delete(id)
+		t.seated.Delete(id)
 	}
 	return waited, err
 }
@@ -95,7 +95,7 @@ func (t *turns) Withdraw(ctx context.Context, id string) (bool, error) {
 func (t *turns) Standing(ctx context.Context, ids []string) (map[string]bool, error) {
 	var belong, free []string
 	for _, id := range ids {
-		if _, belongs := t.instances.Load(id); belongs {
+		if _, belongs := t.seated.Load(id); belongs {
 			belong = append(belong, id)
 		} else {
 			free = append(free, id)

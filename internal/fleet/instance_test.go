@@ -387,12 +387,12 @@ func TestRestoreFailsHalfway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var claims []fleet.Seat
+	var all []fleet.Seat
 	for _, n := range []string{"1", "2", "3", "4"} {
-		claims = append(claims, fleet.Seat{Instance: i.ID, Session: "s" + n, Run: "r" + n})
+		all = append(all, fleet.Seat{Instance: i.ID, Session: "s" + n, Run: "r" + n})
 	}
-	start, left, err := f.Restore(t.Context(), claims)
-	if !errors.Is(err, errMoody) || !slices.Equal(start, []string{"r1", "r2"}) || !slices.Equal(left, claims[2:]) {
+	start, left, err := f.Restore(t.Context(), all)
+	if !errors.Is(err, errMoody) || !slices.Equal(start, []string{"r1", "r2"}) || !slices.Equal(left, all[2:]) {
 		t.Errorf("%v, %v, %v", start, left, err)
 	}
 	var taken *fleet.SessionError

@@ -104,7 +104,7 @@ func (t *tx) enter(c fleet.Seat, how fleet.Arrival) (granted bool, err error) {
 	if err := d.instance.Refuses(d.load(), how); err != nil {
 		return false, err
 	}
-	if err := t.claim(c.Session, d); err != nil {
+	if err := t.own(c.Session, d); err != nil {
 		return false, err
 	}
 	known, err := t.has("SELECT 1 FROM seats WHERE instance = ? AND session = ?", d.n, c.Session)
@@ -133,8 +133,8 @@ func (t *tx) enter(c fleet.Seat, how fleet.Arrival) (granted bool, err error) {
 	return false, t.exec("INSERT OR IGNORE INTO lanes (instance, session, turn) VALUES (?, ?, ?)", d.n, c.Session, arrived)
 }
 
-// claim makes a session that is nobody's the instance's.
-func (t *tx) claim(session string, d *desk) error {
+// own makes a session that is nobody's the instance's.
+func (t *tx) own(session string, d *desk) error {
 	if session == "" {
 		return nil
 	}

@@ -168,14 +168,13 @@ var handleTests = []test{
 		for i := range crowd {
 			f.ok(f.store.AddInstances(f.ctx, []fleet.Instance{{ID: fmt.Sprint("i", i), Name: fmt.Sprint("n", i), Template: "t", Slots: 1, State: fleet.Ready, Created: at}}))
 		}
-		var foreign *fleet.SessionError
 		var won atomic.Int64
 		f.all(func(s store.Store, i int) error {
 			_, err := s.Enter(f.ctx, fleet.Seat{Instance: fmt.Sprint("i", i), Session: "s", Run: fmt.Sprint("r", i)}, fleet.Fresh)
 			if err == nil {
 				won.Add(1)
 			}
-			if errors.As(err, &foreign) {
+			if _, foreign := errors.AsType[*fleet.SessionError](err); foreign {
 				err = nil
 			}
 			return err
