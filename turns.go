@@ -55,8 +55,7 @@ func (t *turns) Enter(ctx context.Context, rec run.Record, how dispatch.Entry) (
 		if err == nil && len(left) > 0 {
 			err = e.agency.fleet.Resumes(ctx, s.Instance)
 		}
-		var stopped *fleet.StateError
-		if errors.As(err, &stopped) {
+		if _, stopped := errors.AsType[*fleet.StateError](err); stopped {
 			e.log.Warn("a run is paused: its instance takes none", "run", s.Run, "instance", s.Instance)
 			if err = e.store.Signal(ctx, s.Run, run.Signal{Kind: run.SignalPause}); err == nil {
 				t.seated.Delete(rec.ID) // it needs no slot for that

@@ -172,7 +172,7 @@ func (l *Local) watching() {
 	defer rest.Stop()
 	<-rest.C
 	for {
-		sweep := false
+		var sweep bool
 		select {
 		case <-l.ctx.Done():
 			return

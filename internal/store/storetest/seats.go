@@ -129,8 +129,7 @@ var seatTests = []test{
 		}
 		// One that was there from before is refused as well, and still has its slot.
 		_, err = f.store.Enter(f.ctx, fleet.Seat{Instance: "i", Session: "a", Run: "r1"}, fleet.Restored)
-		var state *fleet.StateError
-		if !errors.As(err, &state) {
+		if _, refused := errors.AsType[*fleet.StateError](err); !refused {
 			f.Fatal(err)
 		}
 		f.does(1, 0, 1)
@@ -321,8 +320,7 @@ var seatTests = []test{
 				}
 				run := fmt.Sprint(id, "-", i)
 				_, err := s.Enter(f.ctx, fleet.Seat{Instance: id, Run: run}, fleet.Fresh)
-				var state *fleet.StateError
-				if errors.As(err, &state) {
+				if _, refused := errors.AsType[*fleet.StateError](err); refused {
 					return nil
 				}
 				mu.Lock()
