@@ -80,13 +80,13 @@ func (e *Engine) Get(ctx context.Context, id string) (run.Record, error) {
 	if err != nil {
 		return run.Record{}, err
 	}
-	switch n := len(found); {
-	case n == 1:
+	switch len(found) {
+	case 1:
 		return e.store.Run(ctx, found[0])
-	case n == 0:
+	case 0:
 		return run.Record{}, fmt.Errorf("%w: %q", run.ErrUnknownRun, id)
-	case n == store.FindMost:
-		return run.Record{}, &UsageError{Message: fmt.Sprintf("%q fits %d runs or more", id, n), Hint: "give more of the id"}
+	case store.FindMost:
+		return run.Record{}, &UsageError{Message: fmt.Sprintf("%q fits %d runs or more", id, len(found)), Hint: "give more of the id"}
 	}
 	return run.Record{}, &UsageError{Message: fmt.Sprintf("%q fits %d runs", id, len(found)), Hint: "give more of the id"}
 }

@@ -259,12 +259,12 @@ func (c *chaos) faults(ctx context.Context, links []*shaky) {
 // user follows a run through one worker, and answers, steers and pauses it
 // through others.
 func (c *chaos) user(ctx context.Context, id string, workers []*dispatch.Local, r *rand.Rand) {
-	some := func() *dispatch.Local { return workers[r.IntN(len(workers))] }
+	anyone := func() *dispatch.Local { return workers[r.IntN(len(workers))] }
 	var busy sync.WaitGroup
 	defer busy.Wait()
 	if r.IntN(2) == 0 {
 		pause := time.Duration(r.IntN(15000)) * time.Millisecond
-		by, next := some(), some()
+		by, next := anyone(), anyone()
 		busy.Go(func() {
 			time.Sleep(pause)
 			if by.Signal(ctx, id, run.Signal{Kind: run.SignalPause}) != nil {
@@ -274,13 +274,13 @@ func (c *chaos) user(ctx context.Context, id string, workers []*dispatch.Local, 
 		})
 	}
 	if r.IntN(2) == 0 {
-		steer, by := time.Duration(r.IntN(15000))*time.Millisecond, some()
+		steer, by := time.Duration(r.IntN(15000))*time.Millisecond, anyone()
 		busy.Go(func() {
 			time.Sleep(steer)
 			_ = by.Signal(ctx, id, run.Signal{Kind: run.SignalSteer, Text: "faster"})
 		})
 	}
-	wait, by := time.Duration(r.IntN(20000))*time.Millisecond, some()
+	wait, by := time.Duration(r.IntN(20000))*time.Millisecond, anyone()
 	busy.Go(func() {
 		time.Sleep(wait)
 		for c.store.Answer(ctx, id, "", "this") != nil && ctx.Err() == nil { // it has not asked yet
@@ -289,7 +289,7 @@ func (c *chaos) user(ctx context.Context, id string, workers []*dispatch.Local, 
 		_ = by.Wake(ctx, id)
 	})
 	var last int64
-	for ev, err := range some().Follow(ctx, id, 0) {
+	for ev, err := range anyone().Follow(ctx, id, 0) {
 		if err != nil {
 			if _, stopped := errors.AsType[*dispatch.StoppedError](err); stopped {
 				break // the worker's storage failed; the log is whole all the same

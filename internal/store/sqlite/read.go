@@ -225,6 +225,10 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 			return err
 		}
 		h.Record = r
+		err = q.query(ctx, "SELECT last_ord FROM runs WHERE n = ?", []any{n}, func(row scanner) error { return row.Scan(&h.LastOrd) })
+		if err != nil {
+			return err
+		}
 		if h.Entries, err = entries(ctx, q, "run = ?", n); err != nil {
 			return err
 		}
