@@ -59,12 +59,19 @@ type chaos struct {
 	rand  *rand.Rand
 	store *memory.Store
 
+	// slots of an instance that all runs belong to; 0 where they belong to none.
+	slots int
+
 	mu   sync.Mutex
 	done map[string]int // how often each step's function came to its end
+	at   map[string]int // how many steps of each run are under way
 }
 
 func newChaos(t *testing.T, seed int64) *chaos {
-	return &chaos{T: t, rand: rand.New(rand.NewPCG(uint64(seed), 1)), store: memory.New(memory.Options{}), done: make(map[string]int)}
+	return &chaos{
+		T: t, rand: rand.New(rand.NewPCG(uint64(seed), 1)), store: memory.New(memory.Options{}),
+		done: make(map[string]int), at: make(map[string]int),
+	}
 }
 
 // work is a step that takes its time.
@@ -77,6 +84,7 @@ func (c *chaos) work(ctx context.Context, s *run.Scope, name string) (string, er
 				}
 			}
 		}
+		defer c.began(s.Record().ID)()
 		// How long it takes follows from where it is, not from when.
 		h := 0
 		for _, b := range s.Record().ID + s.Path() {
@@ -186,15 +194,22 @@ func (s *shaky) Orphans(ctx context.Context, home string) ([]string, error) {
 func (c *chaos) run() {
 	ctx, cancel := context.WithTimeout(c.Context(), time.Hour) // of virtual time
 	defer cancel()
+	if c.slots = c.rand.IntN(3); c.slots > 0 {
+		office(c.T, c.store, c.slots)
+	}
 	var workers []*dispatch.Local
 	var links []*shaky
 	for i := range chaosWorkers {
 		link := &shaky{Store: c.store.Handle()}
 		links = append(links, link)
-		workers = append(workers, dispatch.NewLocal(dispatch.Options{
+		o := dispatch.Options{
 			Store: link, Owner: fmt.Sprint("w", i), TTL: chaosTTL, Workers: c.rand.IntN(3), Adopt: true,
 			Program: func(run.Record) (run.Func, run.Limits, error) { return c.program, run.Limits{}, nil },
-		}))
+		}
+		if c.slots > 0 {
+			o.Turns = seats{link}
+		}
+		workers = append(workers, dispatch.NewLocal(o))
 	}
 	var actors sync.WaitGroup
 	for r := range chaosRuns {
@@ -210,6 +225,9 @@ func (c *chaos) run() {
 	}
 	actors.Go(func() { c.faults(ctx, links) })
 	actors.Wait()
+	if c.slots > 0 {
+		c.vacated(ctx)
+	}
 	for r := range chaosRuns {
 		c.check(fmt.Sprint("r", r))
 	}
