@@ -17,6 +17,9 @@ import (
 // endTime is how long a program may take to end before it is told more plainly.
 const endTime = 2 * time.Second
 
+// lastWords is how long what a program that ended wrote last is waited for.
+const lastWords = time.Second
+
 // inherited are the variables without which programs don't run. Everything else
 // of our environment, keys among it, is not for a server to see.
 var inherited = []string{
@@ -32,6 +35,8 @@ type program struct {
 	in, out, errs *os.File
 	command       *exec.Cmd
 	done          chan struct{} // closed when the program is gone
+	heard         chan struct{} // closed when all was read that it wrote to its standard error
+	ended         atomic.Bool   // it says no more
 	closing       sync.Once
 	tail          tail
 	line          int         // bytes since the last line break
@@ -57,7 +62,11 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	killed := context.AfterFunc(p.life, func() { killGroup(p.command.Process) })
-	go func() { _, _ = io.Copy(&p.tail, p.errs) }()
+	p.heard = make(chan struct{})
+	go func() {
+		defer close(p.heard)
+		_, _ = io.Copy(&p.tail, p.errs)
+	}()
 	go func() {
 		_ = p.command.Wait()
 		killed()
@@ -137,6 +146,13 @@ func (p *program) said() string {
 	if p == nil {
 		return ""
 	}
+	if p.ended.Load() {
+		// Its last words may be on their way.
+		select {
+		case <-p.heard:
+		case <-time.After(lastWords):
+		}
+	}
 	return p.tail.String()
 }
 
@@ -152,6 +168,9 @@ func (r reader) Read(b []byte) (int, error) {
 	for {
 		n, err := r.out.Read(b)
 		kept := r.sift(b[:n])
+		if err != nil {
+			r.ended.Store(true)
+		}
 		if r.line > MostReply {
 			r.long.Store(true)
 			return 0, ErrTooLong
