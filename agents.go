@@ -188,7 +188,7 @@ func (e *Engine) StartInstance(ctx context.Context, key string) error {
 		if errors.Is(err, run.ErrUnknownRun) {
 			continue // deleted meanwhile
 		}
-		if c, belongs := e.claim(rec); err == nil && belongs && c.Instance == made.ID {
+		if c, belongs := e.seat(rec); err == nil && belongs && c.Instance == made.ID {
 			err = e.work.Enqueue(ctx, id, dispatch.Restored)
 		}
 		if err != nil {

@@ -21,14 +21,14 @@ import (
 // caller who stops early leaves the run going; its id is in every event.
 func (e *Engine) Run(ctx context.Context, req Request) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		rec, err := e.create(ctx, req)
+		rec, err := e.record(ctx, req)
 		if err != nil {
 			yield(event.Event{}, err)
 			return
 		}
 		w := e.work.Watch(rec.ID) // before the run begins, so that no delta is missed
 		defer w.Leave()
-		if err := e.begin(ctx, rec); err != nil {
+		if err := e.begin(ctx, rec, nil, nil); err != nil {
 			yield(event.Event{}, err)
 			return
 		}
@@ -80,13 +80,13 @@ func (e *Engine) Get(ctx context.Context, id string) (run.Record, error) {
 	if err != nil {
 		return run.Record{}, err
 	}
-	switch n := len(found); {
-	case n == 1:
+	switch len(found) {
+	case 1:
 		return e.store.Run(ctx, found[0])
-	case n == 0:
+	case 0:
 		return run.Record{}, fmt.Errorf("%w: %q", run.ErrUnknownRun, id)
-	case n == store.FindMost:
-		return run.Record{}, &UsageError{Message: fmt.Sprintf("%q fits %d runs or more", id, n), Hint: "give more of the id"}
+	case store.FindMost:
+		return run.Record{}, &UsageError{Message: fmt.Sprintf("%q fits %d runs or more", id, len(found)), Hint: "give more of the id"}
 	}
 	return run.Record{}, &UsageError{Message: fmt.Sprintf("%q fits %d runs", id, len(found)), Hint: "give more of the id"}
 }
@@ -195,12 +195,13 @@ func (e *Engine) Resume(ctx context.Context, id string, o ResumeOptions) error {
 	if err != nil {
 		return err
 	}
-	if c, belongs := e.claim(rec); belongs {
+	if s, belongs := e.seat(rec); belongs {
 		// A run that its instance does not take stays as it is.
-		if err := e.agency.fleet.Resumes(ctx, c.Instance); err != nil && !errors.Is(err, fleet.ErrNoInstance) {
+		if err := e.agency.fleet.Resumes(ctx, s.Instance); err != nil && !errors.Is(err, fleet.ErrNoInstance) {
 			return fleetError(err)
 		}
 	}
+	defer e.work.Expect(id)()
 	if err := e.reopen(ctx, id, o); err != nil {
 		return err
 	}
@@ -308,15 +309,8 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 	if rec.Request, err = json.Marshal(req); err != nil {
 		return run.Record{}, err
 	}
-	if err := e.store.Create(ctx, rec, entries, events); err != nil {
-		return run.Record{}, fmt.Errorf("creating the fork: %w", err)
-	}
-	err = e.work.Enqueue(ctx, rec.ID, dispatch.Fresh)
-	if errors.Is(err, fleet.ErrNoInstance) {
-		err = e.work.Enqueue(ctx, rec.ID, dispatch.Resumed) // as its original would go on
-	}
-	if err != nil {
-		return run.Record{}, errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
+	if err := e.begin(ctx, rec, entries, events); err != nil {
+		return run.Record{}, err
 	}
 	return rec, nil
 }

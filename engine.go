@@ -160,36 +160,31 @@ func ModeName(name string) string {
 // Start creates a run and sets it going. The run does not depend on ctx:
 // Cancel ends it, leaving does not.
 func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
-	rec, err := e.create(ctx, req)
-	if err != nil {
-		return rec, err
-	}
-	if err := e.begin(ctx, rec); err != nil {
-		return run.Record{}, err
-	}
-	return rec, nil
-}
-
-// begin sets a new run going. One that its instance has no place for is gone
-// again: it was never begun.
-func (e *Engine) begin(ctx context.Context, rec run.Record) error {
-	err := e.work.Enqueue(ctx, rec.ID, dispatch.Fresh)
-	if err != nil {
-		err = errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
-	}
-	return err
-}
-
-// create makes a run without setting it going.
-func (e *Engine) create(ctx context.Context, req Request) (run.Record, error) {
 	rec, err := e.record(ctx, req)
 	if err != nil {
 		return run.Record{}, err
 	}
-	if err := e.store.Create(ctx, rec, nil, nil); err != nil {
-		return run.Record{}, fmt.Errorf("creating the run: %w", err)
+	if err := e.begin(ctx, rec, nil, nil); err != nil {
+		return run.Record{}, err
 	}
 	return rec, nil
+}
+
+// begin creates a run, with a past if it has one, and sets it going. One that its
+// instance does not take is gone again: it was never begun.
+func (e *Engine) begin(ctx context.Context, rec run.Record, entries []run.Entry, events []run.PlacedEvent) error {
+	defer e.work.Expect(rec.ID)()
+	if err := e.store.Create(ctx, rec, entries, events); err != nil {
+		return fmt.Errorf("creating the run: %w", err)
+	}
+	err := e.work.Enqueue(ctx, rec.ID, dispatch.Fresh)
+	if rec.ForkOf != "" && errors.Is(err, fleet.ErrNoInstance) {
+		err = e.work.Enqueue(ctx, rec.ID, dispatch.Resumed) // as its original would go on
+	}
+	if err != nil {
+		err = errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
+	}
+	return err
 }
 
 // record checks a request and makes the record of its run.

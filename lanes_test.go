@@ -35,6 +35,7 @@ type crew struct {
 func newCrew(t *testing.T, more map[string]string) *crew {
 	c := &crew{T: t, gate: &gate{open: make(chan struct{}), in: make(chan string, 100)}, disk: &kept{memory.New(memory.Options{})}}
 	c.srv = llmtest.Start(t, c.gate.script())
+	t.Cleanup(c.gate.unlock)
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -90,7 +91,7 @@ func (c *crew) empty() {
 	ready(c.T, c.Engine, "w")
 	for len(c.Engine.work.Busy()) > 0 {
 		if c.ctx.Err() != nil {
-			c.Fatalf("runs that are over have places: %v", c.Engine.work.Busy())
+			c.Fatalf("runs that are over are kept: %v", c.Engine.work.Busy())
 		}
 	}
 	c.Engine.delivered.Range(func(id, _ any) bool {
@@ -107,7 +108,7 @@ func (c *crew) done(id, question string) {
 }
 
 // Runs that wait for a slot are cancelled, paused and deleted at once, whoever
-// has the slot, and each takes no more than its place.
+// has the slot, and each leaves nothing of itself.
 func TestRunsLeaveTheQueueOfAnInstance(t *testing.T) {
 	c := newCrew(t, nil)
 	first := c.start("first")
@@ -260,8 +261,9 @@ func TestOrphansOfInstances(t *testing.T) {
 		for _, n := range []string{"1", "2"} {
 			req := job(instance + n)
 			req.Instance = instance
-			rec, err := c.create(c.ctx, req)
+			rec, err := c.record(c.ctx, req)
 			c.must(err)
+			c.must(c.disk.Create(c.ctx, rec, nil, nil))
 			left[instance+n] = rec.ID
 		}
 	}
@@ -405,4 +407,45 @@ func TestOutcomesSurviveTheProcess(t *testing.T) {
 		}
 		_ = c.Engine.Close()
 	}
+}
+
+// Runs of two processes share the slots of an instance: one that waits in one of
+// them goes on when the other has given its slot free.
+func TestProcessesShareSlots(t *testing.T) {
+	g := &gate{open: make(chan struct{}), in: make(chan string, 100)}
+	srv := llmtest.Start(t, g.script())
+	disk := memory.New(memory.Options{})
+	here, there := engine(t, disk, connected(srv)), engine(t, disk.Handle(), connected(srv))
+	save(t, here, "worker", parrotTemplate)
+	if _, err := here.RegisterInstance(t.Context(), fleet.Instance{Template: "worker", Name: "w", Slots: 1, Queue: 3}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	first, err := here.Start(ctx, job("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-g.in
+	second, err := there.Start(ctx, job("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []*Engine{here, there} {
+		if s, err := e.Instance(ctx, "w"); err != nil || s.Running != 1 || s.Queued != 1 {
+			t.Fatalf("%+v, %v", s, err)
+		}
+	}
+	g.open <- struct{}{} // the first one ends
+	if said, err := finished(ctx, here, first.ID); err != nil || said != "done: first" {
+		t.Errorf("%q, %v", said, err)
+	}
+	if question := <-g.in; !strings.HasSuffix(question, "second") {
+		t.Errorf("%q goes on", question)
+	}
+	g.open <- struct{}{}
+	if said, err := finished(ctx, there, second.ID); err != nil || said != "done: second" {
+		t.Errorf("%q, %v", said, err)
+	}
+	ready(t, here, "w")
 }

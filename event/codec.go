@@ -57,6 +57,7 @@ func (RunStatus) sealed()    {}
 func (RunReopened) Kind() Kind { return KindRunReopened }
 func (RunReopened) sealed()    {}
 
+// Kind implements Data.
 func (RunError) Kind() Kind { return KindRunError }
 func (RunError) sealed()    {}
 

@@ -32,7 +32,7 @@ func (s *Scope) Ask(ctx context.Context, q Question) (Answer, error) {
 	s.asks++
 	key := s.path + "?" + strconv.Itoa(s.asks)
 	e := s.exec
-	if entry, ok := e.lookup(EntryAnswer, key); ok {
+	if entry, ok := s.recall(EntryAnswer, key); ok {
 		var a reply
 		err := json.Unmarshal(entry.Value, &a)
 		if err == nil {
@@ -52,19 +52,18 @@ func (s *Scope) Ask(ctx context.Context, q Question) (Answer, error) {
 		}
 		return Answer{}, e.live("question "+key, s.branch)
 	}
-	if !e.has(EntryAsk, key) {
+	if _, asked := s.recall(EntryAsk, key); !asked {
 		raw, err := json.Marshal(q)
 		if err != nil {
 			return Answer{}, err
 		}
-		entry := s.entry(EntryAsk, key)
-		entry.Value = raw
-		if err := e.recordWith([]emission{s.asked(key, q)}, entry); err != nil {
+		entry := Entry{Kind: EntryAsk, Key: key, Value: raw}
+		if err := e.recordWith(s.branch, []emission{s.asked(key, q)}, entry); err != nil {
 			return Answer{}, err
 		}
 	}
 	a, err := e.awaitAnswer(ctx, key)
-	entry, made := s.entry(EntryAnswer, key), reply{Answer: a}
+	entry, made := Entry{Kind: EntryAnswer, Key: key}, reply{Answer: a}
 	switch stop := e.stopped(); {
 	case err == nil:
 	case stop != nil || Stopped(err):
@@ -81,7 +80,7 @@ func (s *Scope) Ask(ctx context.Context, q Question) (Answer, error) {
 	if entry.Value, merr = json.Marshal(made); merr != nil {
 		return Answer{}, merr
 	}
-	if rerr := e.recordWith([]emission{s.answered(key, made.Answer)}, entry); rerr != nil {
+	if rerr := e.recordWith(s.branch, []emission{s.answered(key, made.Answer)}, entry); rerr != nil {
 		return Answer{}, rerr
 	}
 	return made.Answer, err

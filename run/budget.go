@@ -119,15 +119,15 @@ func (b Budget) Check(limits ...string) error {
 		return c.err()
 	}
 	s.checks++
-	made := s.entry(EntryCheck, s.path+"$"+strconv.Itoa(s.checks))
+	key := s.path + "$" + strconv.Itoa(s.checks)
 	var c check
-	if entry, ok := e.lookup(EntryCheck, made.Key); ok {
+	if entry, ok := s.recall(EntryCheck, key); ok {
 		if err := json.Unmarshal(entry.Value, &c); err != nil {
-			return fmt.Errorf("run: the journal's budget check %s: %w", made.Key, err)
+			return fmt.Errorf("run: the journal's budget check %s: %w", key, err)
 		}
 		return c.err()
 	}
-	if err := e.recordCheck(made, func() check { c = e.checkBudget(limits); return c }); err != nil {
+	if err := e.recordCheck(s, key, func() check { c = e.checkBudget(limits); return c }); err != nil {
 		return err
 	}
 	return c.err()
@@ -159,7 +159,7 @@ func (b Budget) Allot(limit string, planned, wanted int) int {
 func (b Budget) Short(limit string) error {
 	s := b.scope
 	s.checks++
-	return s.exec.recordCheck(s.entry(EntryCheck, s.path+"$"+strconv.Itoa(s.checks)), func() check {
+	return s.exec.recordCheck(s, s.path+"$"+strconv.Itoa(s.checks), func() check {
 		return check{What: limit}
 	})
 }
@@ -216,12 +216,12 @@ func (e *execution) checkBudget(limits []string) check {
 }
 
 // recordCheck records what a look at the budget finds, once.
-func (e *execution) recordCheck(made Entry, look func() check) error {
-	if e.has(EntryCheck, made.Key) {
+func (e *execution) recordCheck(s *Scope, key string, look func() check) error {
+	if _, done := s.recall(EntryCheck, key); done {
 		return nil
 	}
 	if e.replay != nil {
-		return e.live("budget check "+made.Key, made.Branch)
+		return e.live("budget check "+key, s.branch)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -229,12 +229,11 @@ func (e *execution) recordCheck(made Entry, look func() check) error {
 		return err
 	}
 	c := look()
-	var err error
-	if made.Value, err = json.Marshal(c); err != nil {
+	raw, err := json.Marshal(c)
+	if err != nil {
 		return err
 	}
-	made.Short = c.short()
-	e.append(made)
+	e.append(s.branch, Entry{Kind: EntryCheck, Key: key, Value: raw, Short: c.short()})
 	e.flagLocked()
 	return nil
 }

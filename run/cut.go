@@ -177,7 +177,7 @@ func (h *History) cut(anew []*Entry) Cut {
 	for _, entry := range anew {
 		c.doubt(entry)
 	}
-	for done := 0; done < len(c.points); done++ {
+	for done := 0; done < len(c.points); done++ { //nolint:intrange // there come more
 		p := c.points[done]
 		for i := range h.Entries {
 			switch entry := &h.Entries[i]; {
@@ -208,7 +208,9 @@ type point struct {
 
 // note takes in what an entry tells of the run's branches and messages.
 func (c *cutter) note(entry *Entry) {
-	if born, known := c.born[entry.branch()]; entry.Branch > 0 && (!known || entry.Born < born) {
+	// An intent, which is never forgotten, may be of an earlier branch of that
+	// name.
+	if born, known := c.born[entry.branch()]; entry.Branch > 0 && entry.Kind != EntryIntent && (!known || entry.Born < born) {
 		c.born[entry.branch()] = entry.Born
 	}
 	var from string

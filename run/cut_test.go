@@ -251,7 +251,7 @@ func TestReopenWithMoreToSpend(t *testing.T) {
 						break
 					}
 					n, err := run.Step(ctx, s, fmt.Sprint("look-", i), func(_ context.Context, s *run.Scope) (int, error) {
-						if inside && s.Budget().Check() != nil {
+						if spent := inside && s.Budget().Check() != nil; spent {
 							return 0, nil
 						}
 						calls.Add(1)

@@ -35,6 +35,7 @@ type execution struct {
 	leased atomic.Int64
 
 	mu      sync.Mutex
+	own     branch              // the run's own
 	used    map[string]struct{} // names claimed by this execution
 	history map[place]*Entry    // what earlier executions recorded; nil for a new run
 	places  map[string]int64    // events that earlier executions emitted
@@ -79,7 +80,7 @@ func newExecution(ctx context.Context, h *History, limits Limits) *execution {
 	e := &execution{
 		rec: h.Record, ctx: ctx, cancel: cancel,
 		used: make(map[string]struct{}), places: h.Places,
-		seq: h.Record.LastSeq, spent: h.Record.Spent, limits: limits,
+		seq: h.Record.LastSeq, ord: h.LastOrd, spent: h.Record.Spent, limits: limits,
 		active: 1, started: time.Now(),
 	}
 	e.lastTick = e.started
@@ -88,7 +89,6 @@ func newExecution(ctx context.Context, h *History, limits Limits) *execution {
 		for i := range h.Entries {
 			entry := &h.Entries[i]
 			e.history[place{entry.Kind, entry.Key}] = entry
-			e.ord = max(e.ord, entry.Ord)
 			var seen steering
 			if entry.Kind == EntrySteer && json.Unmarshal(entry.Value, &seen) == nil {
 				e.steered = max(e.steered, seen.Upto)
@@ -122,9 +122,9 @@ func (e *execution) has(kind EntryKind, key string) bool {
 }
 
 // gate says whether a new effect may start here, in a branch.
-func (e *execution) gate(key string, branch int) error {
+func (e *execution) gate(key string, in *branch) error {
 	if e.replay != nil {
-		return e.live("step "+key, branch)
+		return e.live("step "+key, in)
 	}
 	if err := e.lapsed(); err != nil {
 		return err
@@ -335,14 +335,14 @@ type steering struct {
 var noSteering = json.RawMessage("{}")
 
 // steer returns the steering that arrived since the last call, as recorded.
-func (e *execution) steer(made Entry) ([]string, error) {
-	if entry, ok := e.lookup(EntrySteer, made.Key); ok {
+func (e *execution) steer(s *Scope, key string) ([]string, error) {
+	if entry, ok := s.recall(EntrySteer, key); ok {
 		var seen steering
 		err := json.Unmarshal(entry.Value, &seen)
 		return seen.Texts, err
 	}
 	if e.replay != nil {
-		return nil, e.live("steering "+made.Key, made.Branch)
+		return nil, e.live("steering "+key, s.branch)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -350,10 +350,10 @@ func (e *execution) steer(made Entry) ([]string, error) {
 		return nil, err
 	}
 	var now steering
-	for _, s := range e.steering {
-		now.Texts, now.Upto = append(now.Texts, s.Text), s.N
+	for _, said := range e.steering {
+		now.Texts, now.Upto = append(now.Texts, said.Text), said.N
 	}
-	made.Value = noSteering
+	made := Entry{Kind: EntrySteer, Key: key, Value: noSteering}
 	if len(now.Texts) > 0 {
 		var err error
 		if made.Value, err = json.Marshal(now); err != nil {
@@ -361,7 +361,7 @@ func (e *execution) steer(made Entry) ([]string, error) {
 		}
 	}
 	e.steering = nil
-	e.append(made)
+	e.append(s.branch, made)
 	e.flagLocked()
 	return now.Texts, nil
 }

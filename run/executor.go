@@ -113,7 +113,7 @@ func (x *Executor) attempt(ctx context.Context, id string) (status Status, again
 	stopWatch := context.AfterFunc(ctx, func() { e.halt(ErrShutdown, true) })
 	defer stopWatch()
 	if err = e.stopped(); err == nil {
-		err = protect(e.ctx, &Scope{exec: e}, fn)
+		err = protect(e.ctx, &Scope{exec: e, branch: &e.own}, fn)
 	}
 	return x.rest(ctx, e, err)
 }
@@ -272,7 +272,7 @@ func failureOf(err error) *Failure {
 
 // failedSteps are the steps whose failures an error is made of, each once.
 func failedSteps(err error) (keys []string) {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // it goes through what is wrapped itself
 	case *StepError:
 		return []string{e.Key} // what failed inside it is part of it
 	case interface{ Unwrap() error }:

@@ -217,8 +217,8 @@ func TestPanicInAStepIsItsFailure(t *testing.T) {
 	w := newWorld(t, func(ctx context.Context, s *run.Scope) error {
 		_, err := run.Step(ctx, s, "fragile", func(context.Context, *run.Scope) (int, error) {
 			if tries.Add(1) == 1 {
-				var none map[string]int
-				none["x"] = 1
+				var none []int
+				none[tries.Load()]++
 			}
 			return 1, nil
 		})

@@ -124,8 +124,8 @@ type Entry struct {
 	// Branch is how many bytes of the Key name the parallel branch, started
 	// with Go, in which the entry was recorded; 0 is the run's own.
 	Branch int `json:"branch,omitempty"`
-	// Born is one more than the Ord of the last entry when that branch began:
-	// what was recorded elsewhere from then on was not its cause.
+	// Born is one more than the Ord of the last entry that the code knew of which
+	// began that branch: what was recorded elsewhere after it was not its cause.
 	Born int64 `json:"born,omitempty"`
 	// Short says that less was done than could have been: "finish" because the
 	// run was told to, or the name of the limit that was reached.
@@ -185,6 +185,9 @@ type Signal struct {
 type History struct {
 	Record  Record
 	Entries []Entry
+	// LastOrd is the Ord of the last entry that was recorded, be it forgotten
+	// since.
+	LastOrd int64
 	// Places maps the place of each durable event to its sequence.
 	Places  map[string]int64
 	Signals []Signal

@@ -42,9 +42,7 @@ func (m *Mailbox[T]) Send(from *Scope, v T) error {
 	if err != nil {
 		return fmt.Errorf("mailbox %s: %w", m.path, err)
 	}
-	made := from.entry(EntrySend, key)
-	made.Value = raw
-	return m.scope.exec.send(m.path, made)
+	return m.scope.exec.send(from, m.path, Entry{Kind: EntrySend, Key: key, Value: raw})
 }
 
 // Receive takes the next message out, waiting for one. When nothing in the run
@@ -52,7 +50,7 @@ func (m *Mailbox[T]) Send(from *Scope, v T) error {
 func (m *Mailbox[T]) Receive(ctx context.Context) (T, error) {
 	var v T
 	m.receives++
-	raw, err := m.scope.exec.receive(ctx, m.path, m.scope.entry(EntryReceive, m.path+"<#"+strconv.Itoa(m.receives)))
+	raw, err := m.scope.exec.receive(ctx, m.scope, m.path, m.path+"<#"+strconv.Itoa(m.receives))
 	if err != nil {
 		return v, err
 	}
@@ -110,19 +108,19 @@ func mailboxOf(key string) string {
 	return to
 }
 
-func (e *execution) send(path string, m Entry) error {
-	if e.has(EntrySend, m.Key) {
+func (e *execution) send(from *Scope, path string, m Entry) error {
+	if _, sent := from.recall(EntrySend, m.Key); sent {
 		return nil
 	}
 	if e.replay != nil {
-		return e.live("message "+m.Key, m.Branch)
+		return e.live("message "+m.Key, from.branch)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.refuseLocked(); err != nil {
 		return err
 	}
-	e.append(m)
+	e.append(from.branch, m)
 	e.flagLocked()
 	b := e.boxes[path]
 	b.queue = append(b.queue, message{m.Key, m.Value})
@@ -137,14 +135,14 @@ func (e *execution) send(path string, m Entry) error {
 // who could have sent (then its value is an empty key) or because the context
 // of the receiver had ended (then it is a Fault): the code goes another way
 // from there, and has to when it runs again. e.mu is held.
-func (e *execution) unreceived(entry Entry, why error) error {
+func (e *execution) unreceived(s *Scope, key string, why error) error {
 	if e.replay != nil || Stopped(why) {
 		return why
 	}
 	if err := e.refuseLocked(); err != nil {
 		return err
 	}
-	entry.Value = json.RawMessage(`""`)
+	entry := Entry{Kind: EntryReceive, Key: key, Value: json.RawMessage(`""`)}
 	if !errors.Is(why, ErrNoSender) {
 		f := faultFrom(&interruptedError{why})
 		raw, err := json.Marshal(f)
@@ -154,14 +152,13 @@ func (e *execution) unreceived(entry Entry, why error) error {
 		entry.Value, entry.Short = raw, shortfall(why)
 		why = &StepError{Key: entry.Key, Fault: f, Err: why}
 	}
-	e.append(entry)
+	e.append(s.branch, entry)
 	e.flagLocked()
 	return why
 }
 
-func (e *execution) receive(ctx context.Context, path string, made Entry) (json.RawMessage, error) {
-	key := made.Key
-	if entry, ok := e.lookup(EntryReceive, key); ok {
+func (e *execution) receive(ctx context.Context, s *Scope, path, key string) (json.RawMessage, error) {
+	if entry, ok := s.recall(EntryReceive, key); ok {
 		var from string
 		var broken Fault
 		if json.Unmarshal(entry.Value, &broken) == nil {
@@ -187,16 +184,16 @@ func (e *execution) receive(ctx context.Context, path string, made Entry) (json.
 			return nil, err
 		}
 		if len(b.queue) > 0 && e.replay != nil {
-			return nil, e.live("receive "+key, made.Branch)
+			return nil, e.live("receive "+key, s.branch)
 		}
 		if len(b.queue) > 0 {
 			m := b.queue[0]
 			b.queue = b.queue[1:]
-			var err error
-			if made.Value, err = json.Marshal(m.key); err != nil {
+			raw, err := json.Marshal(m.key)
+			if err != nil {
 				return nil, err
 			}
-			e.append(made)
+			e.append(s.branch, Entry{Kind: EntryReceive, Key: key, Value: raw})
 			e.flagLocked()
 			return m.raw, nil
 		}
@@ -204,7 +201,7 @@ func (e *execution) receive(ctx context.Context, path string, made Entry) (json.
 		b.receiver = w
 		if err := e.block(ctx, w); err != nil {
 			b.receiver = nil
-			return nil, e.unreceived(made, err)
+			return nil, e.unreceived(s, key, err)
 		}
 	}
 }

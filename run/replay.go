@@ -27,7 +27,7 @@ func Replay(ctx context.Context, h *History, log []PlacedEvent, fn Func, limits 
 	for _, p := range log {
 		e.replay.log[p.Place] = p.Event
 	}
-	err := protect(e.ctx, &Scope{exec: e}, fn)
+	err := protect(e.ctx, &Scope{exec: e, branch: &e.own}, fn)
 	e.drain(err)
 	live := e.replay.live
 	if h.Record.Status == Failed {
@@ -59,8 +59,8 @@ type replay struct {
 }
 
 // live says that the replay came to something that is not in the journal, in a
-// branch, 0 for the run's own.
-func (e *execution) live(what string, branch int) error {
+// branch.
+func (e *execution) live(what string, in *branch) error {
 	err := fmt.Errorf("%w: %s", ErrLive, what)
 	r := e.replay
 	r.mu.Lock()
@@ -68,7 +68,7 @@ func (e *execution) live(what string, branch int) error {
 	if r.live == nil {
 		r.live = err
 	}
-	if r.own == nil && branch == 0 {
+	if r.own == nil && in == &e.own {
 		r.own = err
 	}
 	return err

@@ -28,9 +28,8 @@ type Scope struct {
 	exec  *execution
 	path  string
 	agent string
-	// branch and born are those of the entries that are recorded here.
-	branch int
-	born   int64
+	// branch is the one in which entries are recorded here.
+	branch *branch
 
 	emits, asks, steers int
 	sends               map[string]int
@@ -63,12 +62,7 @@ func (s *Scope) Child(name string) *Scope {
 	if err != nil {
 		s.exec.fail(err)
 	}
-	return &Scope{exec: s.exec, path: key, agent: key, branch: s.branch, born: s.born}
-}
-
-// entry is one that is recorded in this scope.
-func (s *Scope) entry(kind EntryKind, key string) Entry {
-	return Entry{Kind: kind, Key: key, Branch: s.branch, Born: s.born}
+	return &Scope{exec: s.exec, path: key, agent: key, branch: s.branch}
 }
 
 // reserve takes a name in the scope and returns its key.
@@ -144,7 +138,7 @@ func (s *Scope) UntilFinish(ctx context.Context) (_ context.Context, cancel cont
 // this scope or another. A resumed run sees the same at the same place.
 func (s *Scope) Steer() ([]string, error) {
 	s.steers++
-	return s.exec.steer(s.entry(EntrySteer, s.path+"!"+strconv.Itoa(s.steers)))
+	return s.exec.steer(s, s.path+"!"+strconv.Itoa(s.steers))
 }
 
 // The errors with which kernel calls return when the run has to stop here. The

@@ -121,14 +121,14 @@ func (s *Scope) begin(ctx context.Context, effect Effect, name string) (inner *S
 		return nil, nil, err
 	}
 	e := s.exec
-	if entry, ok := e.recorded(key); ok {
+	if entry, ok := s.outcome(key); ok {
 		return nil, entry, nil
 	}
 	if err := e.gate(key, s.branch); err != nil {
 		s.refused = err
 		return nil, nil, err
 	}
-	inner = &Scope{exec: e, path: key, agent: s.agent, branch: s.branch, born: s.born, inStep: true}
+	inner = &Scope{exec: e, path: key, agent: s.agent, branch: s.branch, inStep: true}
 	if ctx.Err() != nil {
 		// The code goes another way from here, and has to when it runs again.
 		return nil, nil, inner.fail(ctx, &interruptedError{context.Cause(ctx)})
@@ -238,7 +238,7 @@ func (s *Scope) declare(ctx context.Context) error {
 		attempts++
 	}
 	if attempts > 0 {
-		asking := &Scope{exec: e, path: s.path + "@" + strconv.Itoa(attempts), agent: s.agent, branch: s.branch, born: s.born}
+		asking := &Scope{exec: e, path: s.path + "@" + strconv.Itoa(attempts), agent: s.agent, branch: s.branch}
 		answer, err := asking.Ask(ctx, Question{
 			Questions: []string{fmt.Sprintf("Step %q was begun before, and may have taken effect. Do it again, or skip it?", s.path)},
 			Options:   []string{"retry", "skip"},
@@ -251,9 +251,7 @@ func (s *Scope) declare(ctx context.Context) error {
 			return s.fail(ctx, errSkippedEffect{})
 		}
 	}
-	intent := s.entry(EntryIntent, attempt(s.path, attempts+1))
-	intent.Value = json.RawMessage("{}")
-	return e.recordWith(nil, intent)
+	return e.recordWith(s.branch, nil, Entry{Kind: EntryIntent, Key: attempt(s.path, attempts+1), Value: json.RawMessage("{}")})
 }
 
 // attempt is the key of the intent of a step's n-th attempt.
@@ -300,18 +298,17 @@ func (s *Scope) fail(ctx context.Context, err error) error {
 // emitted and spent.
 func (s *Scope) record(kind EntryKind, value json.RawMessage, short string) error {
 	e := s.exec
-	entry := s.entry(kind, s.path)
-	entry.Value, entry.Short = value, short
+	entry := Entry{Kind: kind, Key: s.path, Value: value, Short: short}
 	e.mu.Lock()
 	held := s.held
 	entry.Spent = s.spent
 	e.mu.Unlock()
-	return e.recordWith(held, entry)
+	return e.recordWith(s.branch, held, entry)
 }
 
-// recordWith commits one entry and the events that stand or fall with it, with
+// recordWith commits one entry of a branch and the events that stand or fall with it, with
 // what was buffered before, and waits until it is durable.
-func (e *execution) recordWith(events []emission, entry Entry) error {
+func (e *execution) recordWith(in *branch, events []emission, entry Entry) error {
 	e.mu.Lock()
 	// A pause lets what is under way finish and be recorded; anything else
 	// that stops a run makes its results void.
@@ -322,7 +319,7 @@ func (e *execution) recordWith(events []emission, entry Entry) error {
 	for _, ev := range events {
 		e.emitLocked(ev)
 	}
-	e.append(entry)
+	e.append(in, entry)
 	c := newCommit(e)
 	e.submitLocked(&c.b, c.done)
 	e.mu.Unlock()
@@ -332,10 +329,12 @@ func (e *execution) recordWith(events []emission, entry Entry) error {
 	return nil
 }
 
-// append buffers an entry for the next batch. e.mu is held.
-func (e *execution) append(entry Entry) {
+// append buffers an entry of a branch for the next batch. e.mu is held.
+func (e *execution) append(in *branch, entry Entry) {
 	e.ord++
 	entry.Ord = e.ord
+	entry.Branch, entry.Born = in.path, in.born
+	in.saw(entry.Ord)
 	entry.Seq = e.seq
 	entry.Time = time.Now()
 	e.entries = append(e.entries, entry)

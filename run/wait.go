@@ -85,6 +85,8 @@ func (e *execution) checkIdle() {
 // Task is a branch of a run's work that goes on in parallel.
 type Task struct {
 	exec    *execution
+	branch  *branch
+	in      *branch // that it was started in
 	ended   bool
 	err     error
 	waiting []*waiter
@@ -96,10 +98,10 @@ type Task struct {
 func Go(ctx context.Context, s *Scope, name string, fn Func) *Task {
 	child := s.Child(name)
 	e := s.exec
-	t := &Task{exec: e}
+	child.branch = s.branch.from(child.path)
+	t := &Task{exec: e, branch: child.branch, in: s.branch}
 	e.mu.Lock()
 	e.active++
-	child.branch, child.born = len(child.path), e.ord+1
 	e.mu.Unlock()
 	go func() {
 		err := protect(ctx, child, fn)
@@ -118,7 +120,8 @@ func Go(ctx context.Context, s *Scope, name string, fn Func) *Task {
 	return t
 }
 
-// Wait returns the task's error once it has ended.
+// Wait returns the task's error once it has ended, to the branch that started
+// it.
 func (t *Task) Wait(ctx context.Context) error {
 	e := t.exec
 	e.mu.Lock()
@@ -130,6 +133,7 @@ func (t *Task) Wait(ctx context.Context) error {
 			return err
 		}
 	}
+	t.in.saw(t.branch.seen.Load())
 	return t.err
 }
 

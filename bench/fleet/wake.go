@@ -102,7 +102,7 @@ func once(ctx context.Context, f *fleet.Fleet, n int) (time.Duration, error) {
 		return 0, err
 	}
 	run := fmt.Sprint("run-", n)
-	start, _, err := f.Submit(ctx, i.ID, fmt.Sprint("session-", n), run)
+	start, err := f.Submit(ctx, i.ID, fmt.Sprint("session-", n), run)
 	took := time.Since(began)
 	switch {
 	case err != nil:
@@ -110,8 +110,8 @@ func once(ctx context.Context, f *fleet.Fleet, n int) (time.Duration, error) {
 	case len(start) != 1 || v.Document != document:
 		return 0, fmt.Errorf("instance %s did not wake: %v", i.Name, start)
 	}
-	f.Leave(ctx, i.ID, run)
-	return took, nil
+	_, err = f.Leave(ctx, run)
+	return took, err
 }
 
 // each wakes instances from many goroutines and returns the most memory that

@@ -59,12 +59,19 @@ type chaos struct {
 	rand  *rand.Rand
 	store *memory.Store
 
+	// slots of an instance that all runs belong to; 0 where they belong to none.
+	slots int
+
 	mu   sync.Mutex
 	done map[string]int // how often each step's function came to its end
+	at   map[string]int // how many steps of each run are under way
 }
 
 func newChaos(t *testing.T, seed int64) *chaos {
-	return &chaos{T: t, rand: rand.New(rand.NewPCG(uint64(seed), 1)), store: memory.New(memory.Options{}), done: make(map[string]int)}
+	return &chaos{
+		T: t, rand: rand.New(rand.NewPCG(uint64(seed), 1)), store: memory.New(memory.Options{}),
+		done: make(map[string]int), at: make(map[string]int),
+	}
 }
 
 // work is a step that takes its time.
@@ -77,6 +84,7 @@ func (c *chaos) work(ctx context.Context, s *run.Scope, name string) (string, er
 				}
 			}
 		}
+		defer c.began(s.Record().ID)()
 		// How long it takes follows from where it is, not from when.
 		h := 0
 		for _, b := range s.Record().ID + s.Path() {
@@ -186,15 +194,22 @@ func (s *shaky) Orphans(ctx context.Context, home string) ([]string, error) {
 func (c *chaos) run() {
 	ctx, cancel := context.WithTimeout(c.Context(), time.Hour) // of virtual time
 	defer cancel()
+	if c.slots = c.rand.IntN(3); c.slots > 0 {
+		office(c.T, c.store, c.slots)
+	}
 	var workers []*dispatch.Local
 	var links []*shaky
 	for i := range chaosWorkers {
 		link := &shaky{Store: c.store.Handle()}
 		links = append(links, link)
-		workers = append(workers, dispatch.NewLocal(dispatch.Options{
+		o := dispatch.Options{
 			Store: link, Owner: fmt.Sprint("w", i), TTL: chaosTTL, Workers: c.rand.IntN(3), Adopt: true,
 			Program: func(run.Record) (run.Func, run.Limits, error) { return c.program, run.Limits{}, nil },
-		}))
+		}
+		if c.slots > 0 {
+			o.Turns = seats{link}
+		}
+		workers = append(workers, dispatch.NewLocal(o))
 	}
 	var actors sync.WaitGroup
 	for r := range chaosRuns {
@@ -210,6 +225,9 @@ func (c *chaos) run() {
 	}
 	actors.Go(func() { c.faults(ctx, links) })
 	actors.Wait()
+	if c.slots > 0 {
+		c.vacated(ctx)
+	}
 	for r := range chaosRuns {
 		c.check(fmt.Sprint("r", r))
 	}
@@ -241,12 +259,12 @@ func (c *chaos) faults(ctx context.Context, links []*shaky) {
 // user follows a run through one worker, and answers, steers and pauses it
 // through others.
 func (c *chaos) user(ctx context.Context, id string, workers []*dispatch.Local, r *rand.Rand) {
-	any := func() *dispatch.Local { return workers[r.IntN(len(workers))] }
+	anyone := func() *dispatch.Local { return workers[r.IntN(len(workers))] }
 	var busy sync.WaitGroup
 	defer busy.Wait()
 	if r.IntN(2) == 0 {
 		pause := time.Duration(r.IntN(15000)) * time.Millisecond
-		by, next := any(), any()
+		by, next := anyone(), anyone()
 		busy.Go(func() {
 			time.Sleep(pause)
 			if by.Signal(ctx, id, run.Signal{Kind: run.SignalPause}) != nil {
@@ -256,13 +274,13 @@ func (c *chaos) user(ctx context.Context, id string, workers []*dispatch.Local, 
 		})
 	}
 	if r.IntN(2) == 0 {
-		steer, by := time.Duration(r.IntN(15000))*time.Millisecond, any()
+		steer, by := time.Duration(r.IntN(15000))*time.Millisecond, anyone()
 		busy.Go(func() {
 			time.Sleep(steer)
 			_ = by.Signal(ctx, id, run.Signal{Kind: run.SignalSteer, Text: "faster"})
 		})
 	}
-	wait, by := time.Duration(r.IntN(20000))*time.Millisecond, any()
+	wait, by := time.Duration(r.IntN(20000))*time.Millisecond, anyone()
 	busy.Go(func() {
 		time.Sleep(wait)
 		for c.store.Answer(ctx, id, "", "this") != nil && ctx.Err() == nil { // it has not asked yet
@@ -271,7 +289,7 @@ func (c *chaos) user(ctx context.Context, id string, workers []*dispatch.Local, 
 		_ = by.Wake(ctx, id)
 	})
 	var last int64
-	for ev, err := range any().Follow(ctx, id, 0) {
+	for ev, err := range anyone().Follow(ctx, id, 0) {
 		if err != nil {
 			if _, stopped := errors.AsType[*dispatch.StoppedError](err); stopped {
 				break // the worker's storage failed; the log is whole all the same

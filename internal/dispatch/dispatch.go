@@ -18,6 +18,10 @@ import (
 
 // Dispatcher has runs executed. It is safe for concurrent use.
 type Dispatcher interface {
+	// Expect keeps the sweeps made here off a run that the caller is about to
+	// create or to reopen and then to enqueue, until over is called: it comes as
+	// what it is, and not as one that was left behind.
+	Expect(id string) (over func())
 	// Enqueue has a run executed as soon as it is its turn and a worker is
 	// free. One that is being worked on here is looked at once more afterwards;
 	// one that another process works on is left to it.
@@ -59,13 +63,21 @@ const (
 type Turns interface {
 	// Enter lets a run wait for its turn. It returns the runs whose turn has
 	// come by that: usually this one or none. Those that wait for nobody have
-	// theirs at once.
+	// theirs at once; one that has its turn already keeps it.
 	Enter(ctx context.Context, r run.Record, how Entry) (next []string, err error)
 	// Leave says that nobody works on a run any more. It returns the runs whose
 	// turn has come by that.
 	Leave(ctx context.Context, id string) (next []string, err error)
 	// Withdraw takes a run out that waits for its turn, and says whether it did.
 	Withdraw(ctx context.Context, id string) (bool, error)
+	// Standing says of those of the given runs that have entered and not left
+	// whether their turn has come; that of those that wait for nobody has.
+	Standing(ctx context.Context, ids []string) (map[string]bool, error)
+	// Holders returns the runs that have the turns which the given ones wait for.
+	Holders(ctx context.Context, ids []string) ([]string, error)
+	// Settle gives the turns on that processes which died had for runs that need
+	// none any more. It returns the runs whose turn has come by that.
+	Settle(ctx context.Context) (next []string, err error)
 }
 
 // Store is what a dispatcher needs of it.

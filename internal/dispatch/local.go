@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -19,6 +18,7 @@ type stage int
 
 const (
 	absent    stage = iota
+	entering        // it is being asked whether it is its turn
 	waiting         // for its turn
 	queued          // for a worker
 	executing       // a worker is on it
@@ -35,6 +35,8 @@ type Local struct {
 	// sweeps has room for the one under way: they take turns, so that runs come
 	// to wait in the order in which one finds them.
 	sweeps chan struct{}
+	// due tells that one is to be made soon.
+	due chan struct{}
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -43,8 +45,10 @@ type Local struct {
 	mu      sync.Mutex
 	stages  map[string]stage
 	mine    map[string]bool // runs that this process is to bring to their end or rest
+	coming  map[string]int  // runs that are about to be enqueued: how many callers are
 	queue   []string
 	running int
+	all     bool // whatever was left behind is taken up here
 	closed  bool
 }
 
@@ -61,7 +65,10 @@ func NewLocal(o Options) *Local {
 	if o.Left == nil {
 		o.Left = func(string, run.Status) {}
 	}
-	l := &Local{Options: o, hub: newHub(), stages: make(map[string]stage), mine: make(map[string]bool), sweeps: make(chan struct{}, 1)}
+	l := &Local{
+		Options: o, hub: newHub(), sweeps: make(chan struct{}, 1), due: make(chan struct{}, 1),
+		stages: make(map[string]stage), mine: make(map[string]bool), coming: make(map[string]int), all: o.Adopt,
+	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.exec = run.NewExecutor(run.ExecutorConfig{
 		Journal: o.Store, Owner: o.Owner, TTL: o.TTL, Program: o.Program, Publish: l.hub.publish, Log: o.Log,
@@ -87,9 +94,23 @@ func (l *Local) Close() {
 	}
 }
 
+// Expect implements Dispatcher.
+func (l *Local) Expect(id string) (over func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.coming[id]++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.coming[id]--; l.coming[id] == 0 {
+			delete(l.coming, id)
+		}
+	}
+}
+
 // Enqueue implements Dispatcher.
 func (l *Local) Enqueue(ctx context.Context, id string, how Entry) error {
-	switch l.noted(id, waiting) {
+	switch l.noted(id, entering) {
 	case absent:
 	case executing, again:
 		return nil // it is looked at once more
@@ -110,6 +131,13 @@ func (l *Local) Enqueue(ctx context.Context, id string, how Entry) error {
 		return err
 	}
 	l.ready(next...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stages[id] == entering {
+		if l.stages[id] = waiting; !l.Adopt {
+			l.sweepSoon() // those that it waits for may have been left behind
+		}
+	}
 	return nil
 }
 
@@ -143,7 +171,7 @@ func (l *Local) ready(ids ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range ids {
-		if l.closed || l.stages[id] != waiting {
+		if was := l.stages[id]; l.closed || was != waiting && was != entering {
 			continue
 		}
 		l.stages[id] = queued
@@ -184,16 +212,49 @@ func (l *Local) hurry(id string) {
 // work executes a run, and then whatever else is queued.
 func (l *Local) work(id string) {
 	defer l.wg.Done()
-	for more := true; more; {
-		l.execute(id)
-		l.mu.Lock()
-		if more = len(l.queue) > 0 && !l.closed && (l.Workers == 0 || l.running <= l.Workers); more {
-			id, l.queue = l.queue[0], l.queue[1:]
-		} else {
-			l.running--
+	l.execute(id)
+	for {
+		id, more := l.nextOrEnd()
+		switch {
+		case !more:
+			return
+		case l.hasTurn(id):
+			l.execute(id)
 		}
-		l.mu.Unlock()
 	}
+}
+
+// nextOrEnd takes the first of the queue for a worker, which ends if there is none.
+func (l *Local) nextOrEnd() (id string, more bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if more = len(l.queue) > 0 && !l.closed && (l.Workers == 0 || l.running <= l.Workers); more {
+		id, l.queue = l.queue[0], l.queue[1:]
+	} else {
+		l.running--
+	}
+	return id, more
+}
+
+// hasTurn says whether a run that has waited for a worker still has its turn. If
+// another process was faster with it and has left it, it has not: then it is
+// nobody's here, and what there may be to do for it is found by a sweep.
+func (l *Local) hasTurn(id string) bool {
+	if l.Turns == nil {
+		return true
+	}
+	turns, err := l.Turns.Standing(l.ctx, []string{id})
+	if err == nil && turns[id] {
+		return true
+	}
+	if err != nil && l.ctx.Err() == nil {
+		l.Log.Error("whose turn it is could not be seen", "run", id, "error", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.stages, id)
+	l.sweepSoon()
+	return false
 }
 
 // execute works on a run until there is nothing more to do for it now.
@@ -258,6 +319,30 @@ func (l *Local) leave(id string) {
 		l.Log.Error("a run's turn was not given on", "run", id, "error", err) // the next sweep does it
 	}
 	l.ready(next...)
+	for _, id := range next {
+		l.takeUp(id)
+	}
+}
+
+// takeUp goes on with a run whose turn has come and that nobody waits for: the
+// process that did is gone. Where one does, it finds out.
+func (l *Local) takeUp(id string) {
+	l.mu.Lock()
+	foreign, all := l.stages[id] == absent && !l.closed, l.all
+	l.mu.Unlock()
+	if !foreign {
+		return
+	}
+	rec, err := l.Store.Run(l.ctx, id)
+	if err == nil && (rec.Home == "" || rec.Home == l.Owner) {
+		var ahead map[string]bool
+		if ahead, err = l.ahead(l.ctx, all); err == nil && l.concerns(id, all, ahead) {
+			err = l.Enqueue(l.ctx, id, Restored)
+		}
+	}
+	if err != nil && !errors.Is(err, run.ErrUnknownRun) && l.ctx.Err() == nil {
+		l.Log.Error("a run could not go on", "run", id, "error", err) // the next sweep tries again
+	}
 }
 
 // Busy returns the runs that wait here or are worked on.
@@ -305,142 +390,16 @@ func (l *Local) Forget(ctx context.Context, id string) {
 		l.queue = slices.Delete(l.queue, at, at+1)
 		delete(l.stages, id)
 	}
-	if l.stages[id] == waiting {
+	if was := l.stages[id]; was == waiting || was == entering {
 		delete(l.stages, id)
 	}
 	delete(l.mine, id)
 	l.mu.Unlock()
 	l.leave(id)
+	if len(l.waiting()) > 0 {
+		l.sweepSoon() // its turn may have been given on when it was deleted
+	}
 	l.hub.publish(event.Event{Run: id, Time: time.Now(), Data: event.RunError{
 		Code: "deleted", Message: "the run was deleted", Fatal: true,
 	}})
-}
-
-// Sweep implements Dispatcher.
-func (l *Local) Sweep(ctx context.Context) (int, error) { return l.sweep(ctx, true) }
-
-// sweep is Sweep of all that was left behind, or only of what is this
-// process's own.
-func (l *Local) sweep(ctx context.Context, all bool) (int, error) {
-	select {
-	case l.sweeps <- struct{}{}:
-		defer func() { <-l.sweeps }()
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
-	if err := l.Evict(ctx); err != nil {
-		return 0, err
-	}
-	ids, err := l.Store.Orphans(ctx, l.Owner)
-	if err != nil {
-		return 0, err
-	}
-	var errs []error
-	n := 0
-	for _, id := range ids {
-		if !l.concerns(id, all) {
-			continue
-		}
-		n++
-		if err := l.Enqueue(ctx, id, Restored); err != nil && !errors.Is(err, run.ErrUnknownRun) {
-			errs = append(errs, fmt.Errorf("run %s: %w", id, err))
-		}
-	}
-	return n, errors.Join(errs...)
-}
-
-// concerns says whether an orphan is to be taken up here.
-func (l *Local) concerns(id string, all bool) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.stages[id] == absent && (all || l.mine[id])
-}
-
-// Evict ends the leases of workers that are dead.
-func (l *Local) Evict(ctx context.Context) error {
-	if l.Alive == nil {
-		return nil
-	}
-	owners, err := l.Store.Owners(ctx)
-	if err != nil {
-		return err
-	}
-	for _, owner := range owners {
-		if owner == l.Owner {
-			continue
-		}
-		alive, err := l.Alive(owner) // whoever has a run was there before it
-		if err != nil {
-			return err
-		}
-		if alive {
-			continue
-		}
-		l.Log.Info("a worker is gone", "worker", owner)
-		if err := l.Store.Evict(ctx, owner); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// How often what others have changed is looked at, and how often a sweep is
-// made, at the most.
-const (
-	lookEvery  = 100 * time.Millisecond
-	sweepEvery = 5 * time.Second
-)
-
-// watching sweeps now and then, and takes in what others change.
-func (l *Local) watching() {
-	defer l.wg.Done()
-	changes, stop := l.Store.Watch()
-	defer stop()
-	tick := time.NewTicker(min(l.TTL/3, sweepEvery))
-	defer tick.Stop()
-	rest := time.NewTimer(0)
-	defer rest.Stop()
-	<-rest.C
-	for {
-		sweep := false
-		select {
-		case <-l.ctx.Done():
-			return
-		case <-changes:
-			l.hub.poke()
-			if err := l.exec.Look(l.ctx); err != nil && l.ctx.Err() == nil {
-				l.Log.Warn("signals could not be looked for", "error", err)
-			}
-			sweep = l.expecting()
-		case <-tick.C:
-			sweep = true
-			l.hub.poke()
-		}
-		if sweep {
-			if _, err := l.sweep(l.ctx, l.Adopt); err != nil && l.ctx.Err() == nil {
-				l.Log.Warn("a sweep failed", "error", err)
-			}
-		}
-		rest.Reset(lookEvery)
-		select {
-		case <-rest.C:
-		case <-l.ctx.Done():
-			return
-		}
-	}
-}
-
-// expecting says whether a change may be one that a run here waits for.
-func (l *Local) expecting() bool {
-	if l.Adopt {
-		return true
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, s := range l.stages {
-		if s == waiting {
-			return true
-		}
-	}
-	return false
 }

@@ -27,8 +27,18 @@ func (d *slowDoor) Enter(_ context.Context, r run.Record, _ dispatch.Entry) ([]s
 	return nil, nil
 }
 
-func (d *slowDoor) Leave(context.Context, string) ([]string, error) { return nil, nil }
-func (d *slowDoor) Withdraw(context.Context, string) (bool, error)  { return false, nil }
+func (d *slowDoor) Leave(context.Context, string) ([]string, error)     { return nil, nil }
+func (d *slowDoor) Withdraw(context.Context, string) (bool, error)      { return false, nil }
+func (d *slowDoor) Holders(context.Context, []string) ([]string, error) { return nil, nil }
+func (d *slowDoor) Settle(context.Context) ([]string, error)            { return nil, nil }
+
+func (d *slowDoor) Standing(_ context.Context, ids []string) (map[string]bool, error) {
+	all := make(map[string]bool)
+	for _, id := range ids {
+		all[id] = false
+	}
+	return all, nil
+}
 
 // Runs that were left behind line up in the order of their creation, also when
 // a sweep takes so long that the next would begin.

@@ -20,7 +20,7 @@ func BenchmarkSubmitLeave(b *testing.B) {
 			b.Fatal(err)
 		}
 		if busy {
-			if _, _, err := f.Submit(b.Context(), "w", "s", "first"); err != nil {
+			if _, err := f.Submit(b.Context(), "w", "s", "first"); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -28,10 +28,12 @@ func BenchmarkSubmitLeave(b *testing.B) {
 		return f
 	}
 	turn := func(b *testing.B, f *fleet.Fleet, run string) {
-		if _, _, err := f.Submit(b.Context(), "w", "s", run); err != nil {
+		if _, err := f.Submit(b.Context(), "w", "s", run); err != nil {
 			b.Error(err)
 		}
-		f.Leave(b.Context(), "w", run)
+		if _, err := f.Leave(b.Context(), run); err != nil {
+			b.Error(err)
+		}
 	}
 	b.Run("busy", func(b *testing.B) {
 		f := setup(b, true)

@@ -2,16 +2,15 @@
 // what runs of each version have cost and brought, and long-lived instances
 // that are made from templates and serve many sessions at once.
 //
-// A registered instance is a row of the store. It is in memory only while it
-// has work: a Submit wakes it, and with the run that leaves last it is a row
-// again. The fleet never starts a run itself. It says which runs may start,
-// and the caller, who owns the runs, starts them.
+// A registered instance is a row of the store, and so is the seat that a run has
+// in it: nothing of either is in memory, and several processes can share them. The
+// fleet never starts a run itself. It says which runs may start, and the caller, who
+// owns the runs, starts them.
 package fleet
 
 import (
 	"crypto/rand"
 	"errors"
-	"hash/maphash"
 	"strings"
 	"sync"
 	"time"
@@ -39,17 +38,13 @@ type Fleet struct {
 	newID func() string
 	now   func() time.Time
 
-	seed   maphash.Seed
-	shards [shards]shard
-
 	// lifecycle is held by what starts, drains, stops, upgrades and removes
-	// instances, so that two of these don't mix. Submit and Leave never take it.
+	// instances here, so that two of these don't mix. Runs come and go without it.
 	lifecycle sync.Mutex
 	starting  sync.Map // ids of instances that are being started
 }
 
-// New returns a fleet over a store. After a restart, Restore comes before the
-// first Submit.
+// New returns a fleet over a store.
 func New(o Options) (*Fleet, error) {
 	if o.Store == nil || o.Check == nil {
 		return nil, errors.New("a fleet needs a store and a check of documents")
@@ -60,9 +55,5 @@ func New(o Options) (*Fleet, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	f := &Fleet{store: o.Store, check: o.Check, newID: o.NewID, now: o.Now, seed: maphash.MakeSeed()}
-	for i := range f.shards {
-		f.shards[i].desks = map[string]*desk{}
-	}
-	return f, nil
+	return &Fleet{store: o.Store, check: o.Check, newID: o.NewID, now: o.Now}, nil
 }

@@ -64,6 +64,14 @@ func ok(t testing.TB, err error) {
 	}
 }
 
+// leave has a run leave and returns who may start then.
+func leave(t testing.TB, f *fleet.Fleet, run string) []string {
+	t.Helper()
+	start, err := f.Leave(t.Context(), run)
+	ok(t, err)
+	return start
+}
+
 func TestNewNeedsItsParts(t *testing.T) {
 	_, err := fleet.New(fleet.Options{})
 	says(t, err, "store", "check")

@@ -181,11 +181,8 @@ func (f *Fleet) add(ctx context.Context, list []Instance) error {
 
 // Instance returns an instance by its id or its name.
 func (f *Fleet) Instance(ctx context.Context, key string) (Instance, error) {
-	row, err := f.find(ctx, key)
-	if err != nil {
-		return Instance{}, err
-	}
-	return f.status(row).Instance, nil
+	st, err := f.Status(ctx, key)
+	return st.Instance, err
 }
 
 // find reads an instance as it is stored.
@@ -227,23 +224,18 @@ func (f *Fleet) Wake(ctx context.Context, instance string) (Instance, Version, e
 	if err != nil {
 		return Instance{}, Version{}, err
 	}
-	if err := f.admits(&row, fresh); err != nil {
+	load, err := f.load(ctx, row.ID)
+	if err != nil {
 		return Instance{}, Version{}, err
 	}
-	s := f.shard(row.ID)
-	s.mu.Lock()
-	if d := s.desks[row.ID]; d != nil {
-		err = d.refuses(fresh)
-	}
-	s.mu.Unlock()
-	if err != nil {
-		return Instance{}, Version{}, named(err, row.Name)
+	if err := f.admits(&row, load, Fresh); err != nil {
+		return Instance{}, Version{}, err
 	}
 	v, err := f.Version(ctx, row.Template, row.Version)
 	if err != nil {
 		return Instance{}, Version{}, err
 	}
-	return f.status(row).Instance, v, nil
+	return f.status(row, load).Instance, v, nil
 }
 
 // List returns instances in the order of their names; the next page is After
@@ -265,8 +257,10 @@ func (f *Fleet) List(ctx context.Context, q Filter) ([]Instance, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range page {
-			i := f.status(row).Instance
+		if err := f.states(ctx, page); err != nil {
+			return nil, err
+		}
+		for _, i := range page {
 			if q.State != "" && i.State != q.State {
 				continue
 			}
@@ -303,21 +297,24 @@ func (f *Fleet) Count(ctx context.Context, q Filter) (int, error) {
 	return max(0, n-len(other)), err
 }
 
-// atWork returns the instances in a state that only memory knows.
+// atWork returns the instances in a state that follows from what they do.
 func (f *Fleet) atWork(ctx context.Context, q Filter) ([]Instance, error) {
-	var ids []string
+	loads := map[string]Load{}
 	switch q.State {
 	case Busy, Draining:
-		ids = f.working()
+		var err error
+		if loads, err = f.store.Loads(ctx); err != nil {
+			return nil, err
+		}
 	case Starting:
 		for id := range f.starting.Range {
-			ids = append(ids, id.(string))
+			loads[id.(string)] = Load{}
 		}
 	default:
 		return nil, refuse("there is no state %q: use %s, %s, %s, %s or %s", q.State, Starting, Ready, Busy, Draining, Stopped)
 	}
 	var list []Instance
-	for _, id := range ids {
+	for id, load := range loads {
 		row, err := f.store.Instance(ctx, id)
 		if errors.Is(err, ErrNoInstance) {
 			continue // removed meanwhile
@@ -325,7 +322,7 @@ func (f *Fleet) atWork(ctx context.Context, q Filter) ([]Instance, error) {
 		if err != nil {
 			return nil, err
 		}
-		i := f.status(row).Instance
+		i := f.status(row, load).Instance
 		if i.State == q.State && (q.Template == "" || i.Template == q.Template) && strings.HasPrefix(i.Name, q.Prefix) && i.Name > q.After {
 			list = append(list, i)
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"dossier/agent"
 	"dossier/internal/fleet"
@@ -75,7 +74,7 @@ func TestRegister(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, err, `did you mean "i0001"?`)
-	_, _, err = f.Submit(ctx, "i001", "s", "r")
+	_, err = f.Submit(ctx, "i001", "s", "r")
 	says(t, err, `did you mean "i0001"?`)
 	_, err = f.Instance(ctx, "и")
 	if !errors.Is(err, fleet.ErrNoInstance) {
@@ -125,7 +124,7 @@ func TestListByState(t *testing.T) {
 		ok(t, err)
 	}
 	for _, name := range []string{"b", "c"} {
-		_, _, err := f.Submit(ctx, name, "s-"+name, "r-"+name)
+		_, err := f.Submit(ctx, name, "s-"+name, "r-"+name)
 		ok(t, err)
 	}
 	ok(t, f.Drain(ctx, "c"))
@@ -146,7 +145,7 @@ func TestListByState(t *testing.T) {
 	}
 	_, err := f.List(ctx, fleet.Filter{State: "asleep"})
 	says(t, err, "there is no state", "ready")
-	f.Leave(ctx, "c", "r-c")
+	leave(t, f, "r-c")
 	if st, err := f.Status(ctx, "c"); err != nil || st.State != fleet.Stopped {
 		t.Fatal(st, err)
 	}
@@ -161,7 +160,7 @@ func TestStarting(t *testing.T) {
 	ok(t, err)
 	_, _, err = f.Stop(ctx, "w")
 	ok(t, err)
-	_, _, err = f.Submit(ctx, "w", "s", "r")
+	_, err = f.Submit(ctx, "w", "s", "r")
 	says(t, err, "w is stopped: start it")
 
 	inside, proceed := make(chan bool), make(chan error)
@@ -177,7 +176,7 @@ func TestStarting(t *testing.T) {
 		if st, err := slow.Status(ctx, "w"); err != nil || st.State != fleet.Starting {
 			t.Error(st, err)
 		}
-		_, _, err := slow.Submit(ctx, "w", "s", "r")
+		_, err := slow.Submit(ctx, "w", "s", "r")
 		says(t, err, "starting", "in a moment")
 		if n, err := slow.Count(ctx, fleet.Filter{State: fleet.Starting}); err != nil || n != 1 {
 			t.Error(n, err)
@@ -203,25 +202,25 @@ func TestSessionsAreIsolated(t *testing.T) {
 		_, err := f.Register(ctx, fleet.Instance{Name: name, Template: "writer", Slots: 1, Queue: -1})
 		ok(t, err)
 	}
-	_, _, err := f.Submit(ctx, "v", "s", "r1")
+	_, err := f.Submit(ctx, "v", "s", "r1")
 	ok(t, err)
-	_, _, err = f.Submit(ctx, "w", "s", "r2")
+	_, err = f.Submit(ctx, "w", "s", "r2")
 	if e, is := errors.AsType[*fleet.SessionError](err); !is || e.Session != "s" {
 		t.Fatal(err)
 	}
 	says(t, err, "begin a new session")
 	// A refused run does not make a session the instance's.
-	_, _, err = f.Submit(ctx, "v", "other", "r3")
+	_, err = f.Submit(ctx, "v", "other", "r3")
 	says(t, err, "no free slot")
-	_, _, err = f.Submit(ctx, "w", "other", "r3")
+	_, err = f.Submit(ctx, "w", "other", "r3")
 	ok(t, err)
 	// Nor does sleep or a removal of somebody else free one.
-	f.Leave(ctx, "v", "r1")
-	f.Leave(ctx, "w", "r3")
-	_, _, err = f.Submit(ctx, "w", "s", "r2")
+	leave(t, f, "r1")
+	leave(t, f, "r3")
+	_, err = f.Submit(ctx, "w", "s", "r2")
 	says(t, err, "belongs to instance")
 	ok(t, f.Remove(ctx, "v"))
-	_, _, err = f.Submit(ctx, "w", "s", "r2")
+	_, err = f.Submit(ctx, "w", "s", "r2")
 	ok(t, err)
 }
 
@@ -232,7 +231,7 @@ func TestRestore(t *testing.T) {
 	for _, name := range []string{"ready", "drained", "stopped"} {
 		_, err := f.Register(ctx, fleet.Instance{ID: name, Template: "writer", Slots: 1, Queue: 1})
 		ok(t, err)
-		_, _, err = f.Submit(ctx, name, "s-"+name, name+"-1")
+		_, err = f.Submit(ctx, name, "s-"+name, name+"-1")
 		ok(t, err)
 	}
 	ok(t, f.Drain(ctx, "drained"))
@@ -240,7 +239,7 @@ func TestRestore(t *testing.T) {
 	ok(t, err)
 
 	f = newFleet(t, s) // the process ends, and another begins
-	start, left, err := f.Restore(ctx, []fleet.Claim{
+	start, left, err := f.Restore(ctx, []fleet.Seat{
 		{"ready", "s-ready", "ready-1"}, {"ready", "s-ready", "ready-2"}, {"drained", "s-drained", "drained-1"}, {"stopped", "s-stopped", "stopped-1"},
 		{"ready", "s-new", "ready-3"}, {"ready", "s-ready", "ready-4"}, {"gone", "s-gone", "gone-1"}, {"ready", "s-drained", "ready-5"},
 	})
@@ -248,26 +247,31 @@ func TestRestore(t *testing.T) {
 	if want := []string{"ready-1", "drained-1"}; !slices.Equal(start, want) {
 		t.Fatalf("started %v, want %v", start, want)
 	}
-	if want := []fleet.Claim{{"stopped", "s-stopped", "stopped-1"}, {"gone", "s-gone", "gone-1"}, {"ready", "s-drained", "ready-5"}}; !slices.Equal(left, want) {
+	if want := []fleet.Seat{{"stopped", "s-stopped", "stopped-1"}, {"gone", "s-gone", "gone-1"}, {"ready", "s-drained", "ready-5"}}; !slices.Equal(left, want) {
 		t.Fatalf("left %v, want %v", left, want)
 	}
-	if _, _, err = f.Submit(ctx, "ready", "s-ready", "more"); err == nil {
+	if _, err = f.Submit(ctx, "ready", "s-ready", "more"); err == nil {
 		t.Fatal("a full queue took a new run")
 	}
-	if _, _, err = f.Submit(ctx, "drained", "s-drained", "more"); err == nil {
+	if _, err = f.Submit(ctx, "drained", "s-drained", "more"); err == nil {
 		t.Fatal("a drained instance took a new run")
 	}
 	var order []string
 	for next := []string{"ready-1"}; len(next) > 0; {
 		order = append(order, next...)
-		next = f.Leave(ctx, "ready", next[0])
+		next = leave(t, f, next[0])
 	}
 	if want := []string{"ready-1", "ready-2", "ready-3", "ready-4"}; !slices.Equal(order, want) {
 		t.Fatalf("order %v, want %v", order, want)
 	}
-	if next := f.Leave(ctx, "drained", "drained-1"); next != nil {
+	if next := leave(t, f, "drained-1"); next != nil {
 		t.Fatal(next)
 	}
+	// What had a slot of a stopped instance has it until it leaves.
+	if st, err := f.Status(ctx, "stopped"); err != nil || st.State != fleet.Draining {
+		t.Errorf("stopped is %s, %v", st.State, err)
+	}
+	leave(t, f, "stopped-1")
 	for id, want := range map[string]fleet.State{"ready": fleet.Ready, "drained": fleet.Stopped, "stopped": fleet.Stopped} {
 		if st, err := f.Status(ctx, id); err != nil || st.State != want {
 			t.Errorf("%s is %s, want %s (%v)", id, st.State, want, err)
@@ -308,20 +312,20 @@ func TestRemove(t *testing.T) {
 	f := withWriter(t, newStore())
 	_, err := f.Register(ctx, fleet.Instance{Name: "w", Template: "writer"})
 	ok(t, err)
-	_, _, err = f.Submit(ctx, "w", "s", "r")
+	_, err = f.Submit(ctx, "w", "s", "r")
 	ok(t, err)
 	err = f.Remove(ctx, "w")
 	if !errors.Is(err, fleet.ErrInUse) {
 		t.Fatal(err)
 	}
 	says(t, err, "drain it first")
-	f.Leave(ctx, "w", "r")
+	leave(t, f, "r")
 	ok(t, f.Remove(ctx, "w"))
-	_, _, err = f.Submit(ctx, "w", "s", "r")
+	_, err = f.Submit(ctx, "w", "s", "r")
 	if !errors.Is(err, fleet.ErrNoInstance) {
 		t.Fatal(err)
 	}
-	if start := f.Leave(ctx, "w", "r"); start != nil {
+	if start := leave(t, f, "r"); start != nil {
 		t.Fatal(start)
 	}
 }
@@ -334,85 +338,31 @@ func TestResume(t *testing.T) {
 	_, err := f.Register(ctx, fleet.Instance{ID: "w", Template: "writer", Slots: 2, Queue: 2})
 	ok(t, err)
 	for _, r := range []string{"a1", "a2"} {
-		_, _, err = f.Submit(ctx, "w", "a", r)
+		_, err = f.Submit(ctx, "w", "a", r)
 		ok(t, err)
 	}
-	f.Leave(ctx, "w", "a1") // both ask something
-	f.Leave(ctx, "w", "a2")
+	leave(t, f, "a1") // both ask something
+	leave(t, f, "a2")
 	for _, r := range []string{"b1", "b2", "a3", "b3"} {
-		_, _, err = f.Submit(ctx, "w", r[:1], r)
+		_, err = f.Submit(ctx, "w", r[:1], r)
 		ok(t, err)
 	}
-	for k, r := range []string{"a2", "a1"} {
-		_, pos, err := f.Resume(ctx, "w", "a", r)
-		if ok(t, err); pos != 1+2*k {
-			t.Errorf("%s is number %d", r, pos)
+	for _, r := range []string{"a2", "a1"} {
+		start, err := f.Resume(ctx, "w", "a", r)
+		if ok(t, err); start != nil {
+			t.Errorf("%v started", start)
 		}
 	}
 	order := []string{"b1", "b2"}
 	for k := 0; k < len(order); k++ {
-		order = append(order, f.Leave(ctx, "w", order[k])...)
+		order = append(order, leave(t, f, order[k])...)
 	}
 	if want := []string{"b1", "b2", "a2", "b3", "a1", "a3"}; !slices.Equal(order, want) {
 		t.Errorf("order %v, want %v", order, want)
 	}
 }
 
-// meddling is a store in which something happens right after an instance was
-// read.
-type meddling struct {
-	fleet.Store
-	then func()
-}
-
-func (m *meddling) Instance(ctx context.Context, key string) (fleet.Instance, error) {
-	i, err := m.Store.Instance(ctx, key)
-	if then := m.then; then != nil {
-		m.then = nil
-		then()
-	}
-	return i, err
-}
-
-// A row that was read before the instance was drained, stopped or removed
-// does not let a run in.
-func TestSubmitMeetsAChange(t *testing.T) {
-	ctx := t.Context()
-	for name, change := range map[string]func(f *fleet.Fleet) error{
-		"drain":  func(f *fleet.Fleet) error { return f.Drain(ctx, "w") },
-		"stop":   func(f *fleet.Fleet) error { _, _, err := f.Stop(ctx, "w"); return err },
-		"remove": func(f *fleet.Fleet) error { return f.Remove(ctx, "w") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := &meddling{Store: newStore()}
-			f := withWriter(t, s)
-			_, err := f.Register(ctx, fleet.Instance{ID: "w", Template: "writer"})
-			ok(t, err)
-			s.then = func() { ok(t, change(f)) }
-			start, _, err := f.Submit(ctx, "w", "", "r")
-			if err == nil || start != nil {
-				t.Fatalf("started %v", start)
-			}
-		})
-	}
-	// A removal in whose midst a run gets in is refused.
-	s := &meddling{Store: newStore()}
-	f := withWriter(t, s)
-	_, err := f.Register(ctx, fleet.Instance{ID: "w", Template: "writer"})
-	ok(t, err)
-	s.then = func() {
-		_, _, err := f.Submit(ctx, "w", "", "r")
-		ok(t, err)
-	}
-	if err := f.Remove(ctx, "w"); !errors.Is(err, fleet.ErrInUse) {
-		t.Fatal(err)
-	}
-	if st, err := f.Status(ctx, "w"); err != nil || st.State != fleet.Busy {
-		t.Fatal(st, err)
-	}
-}
-
-// moody is a store that fails to claim one session.
+// moody is a store that fails for one session.
 type moody struct {
 	fleet.Store
 	session string
@@ -420,11 +370,11 @@ type moody struct {
 
 var errMoody = errors.New("the disk is gone")
 
-func (m moody) ClaimSession(ctx context.Context, session, instance string, at time.Time) (string, error) {
-	if session == m.session {
-		return "", errMoody
+func (m moody) Enter(ctx context.Context, c fleet.Seat, how fleet.Arrival) (bool, error) {
+	if c.Session == m.session {
+		return false, errMoody
 	}
-	return m.Store.ClaimSession(ctx, session, instance, at)
+	return m.Store.Enter(ctx, c, how)
 }
 
 // What was put back before a failure is there, and the rest is told.
@@ -437,12 +387,12 @@ func TestRestoreFailsHalfway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var claims []fleet.Claim
+	var all []fleet.Seat
 	for _, n := range []string{"1", "2", "3", "4"} {
-		claims = append(claims, fleet.Claim{Instance: i.ID, Session: "s" + n, Run: "r" + n})
+		all = append(all, fleet.Seat{Instance: i.ID, Session: "s" + n, Run: "r" + n})
 	}
-	start, left, err := f.Restore(t.Context(), claims)
-	if !errors.Is(err, errMoody) || !slices.Equal(start, []string{"r1", "r2"}) || !slices.Equal(left, claims[2:]) {
+	start, left, err := f.Restore(t.Context(), all)
+	if !errors.Is(err, errMoody) || !slices.Equal(start, []string{"r1", "r2"}) || !slices.Equal(left, all[2:]) {
 		t.Errorf("%v, %v, %v", start, left, err)
 	}
 	var taken *fleet.SessionError

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -9,14 +10,7 @@ import (
 // that wait for their users included; when nothing is at work it is stopped.
 func (f *Fleet) Drain(ctx context.Context, instance string) error {
 	return f.managed(ctx, instance, func(row Instance) error {
-		if row.State != Ready {
-			return nil
-		}
-		if err := f.store.SetInstanceState(ctx, row.ID, Draining); err != nil {
-			return err
-		}
-		f.change(row.ID, Draining, nil)
-		return nil
+		return f.store.SetInstanceState(ctx, row.ID, Draining)
 	})
 }
 
@@ -24,12 +18,9 @@ func (f *Fleet) Drain(ctx context.Context, instance string) error {
 // the runs that have a slot and those that have waited, which the caller has
 // to pause or cancel; the former still have to Leave.
 func (f *Fleet) Stop(ctx context.Context, instance string) (running, waiting []string, err error) {
-	err = f.managed(ctx, instance, func(row Instance) error {
-		if err := f.store.SetInstanceState(ctx, row.ID, Stopped); err != nil {
-			return err
-		}
-		f.change(row.ID, Stopped, func(d *desk) { running, waiting = d.clear() })
-		return nil
+	err = f.managed(ctx, instance, func(row Instance) (err error) {
+		running, waiting, err = f.store.StopInstance(ctx, row.ID)
+		return err
 	})
 	return running, waiting, err
 }
@@ -45,11 +36,7 @@ func (f *Fleet) Start(ctx context.Context, instance string) error {
 		if _, _, err := f.Definition(ctx, row.Template, row.Version); err != nil {
 			return fmt.Errorf("start instance %q: %w", row.Name, err)
 		}
-		if err := f.store.SetInstanceState(ctx, row.ID, Ready); err != nil {
-			return err
-		}
-		f.change(row.ID, Ready, nil)
-		return nil
+		return f.store.SetInstanceState(ctx, row.ID, Ready)
 	})
 }
 
@@ -67,30 +54,15 @@ func (f *Fleet) Upgrade(ctx context.Context, instance string, version int) error
 // Remove forgets an instance that has no work. Its sessions are free then.
 func (f *Fleet) Remove(ctx context.Context, instance string) error {
 	return f.managed(ctx, instance, func(row Instance) error {
-		busy := func() error {
-			if st := f.status(row); st.Running+st.Queued > 0 {
-				return fmt.Errorf("remove instance %q: %w: %d runs are at work and %d wait: drain it first, or stop it", row.Name, ErrInUse, st.Running, st.Queued)
-			}
-			return nil
-		}
-		if err := busy(); err != nil {
+		err := f.store.RemoveInstance(ctx, row.ID)
+		if !errors.Is(err, ErrInUse) {
 			return err
 		}
-		// A stopped instance takes no runs: nothing gets in between the look
-		// and the removal.
-		if err := f.store.SetInstanceState(ctx, row.ID, Stopped); err != nil {
-			return err
+		load, unknown := f.load(ctx, row.ID)
+		if unknown != nil {
+			return unknown
 		}
-		f.change(row.ID, Stopped, nil)
-		if err := busy(); err != nil {
-			back := f.store.SetInstanceState(context.WithoutCancel(ctx), row.ID, row.State)
-			f.change(row.ID, row.State, nil)
-			if back != nil {
-				return back
-			}
-			return err
-		}
-		return f.store.RemoveInstance(ctx, row.ID)
+		return fmt.Errorf("remove instance %q: %w: %d runs are at work and %d wait: drain it first, or stop it", row.Name, ErrInUse, load.Running, load.Queued)
 	})
 }
 

@@ -4,26 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
-	"maps"
-	"slices"
-	"sync"
 )
-
-// shards keep Submits and Leaves of different instances out of each other's
-// way.
-const shards = 64
-
-// shard is a part of the instances that have work.
-type shard struct {
-	mu    sync.Mutex
-	desks map[string]*desk
-	// changes counts what was done to instances by hand. A row that was read
-	// before the latest of these may be out of date.
-	changes uint64
-}
-
-func (f *Fleet) shard(id string) *shard { return &f.shards[maphash.String(f.seed, id)%shards] }
 
 // QueueFullError is what a run gets when as many wait as may.
 type QueueFullError struct {
@@ -66,86 +47,80 @@ func (e *SessionError) Error() string {
 }
 
 // Submit admits a run of a session to an instance, given by id or name. It
-// returns the runs that the caller has to start now, and the place of this run
-// in the queue: 0 when it is among these. A run without a session has an
-// empty one. The first instance to use a session keeps it.
+// returns the runs that the caller has to start now: this one, or none while it
+// waits for a slot. A run without a session has an empty one. The first instance
+// to use a session keeps it.
 //
 // It fails with *QueueFullError, *StateError, *SessionError or ErrNoInstance.
-func (f *Fleet) Submit(ctx context.Context, instance, session, run string) (start []string, pos int, err error) {
-	return f.admit(ctx, instance, session, run, fresh)
+func (f *Fleet) Submit(ctx context.Context, instance, session, run string) (start []string, err error) {
+	return f.admit(ctx, Seat{instance, session, run}, Fresh)
 }
 
 // Resume is Submit for a run that had left to wait for its user or because it
 // was paused. It goes before new runs of its session, and neither a full queue
 // nor draining keeps it out: it was admitted before.
-func (f *Fleet) Resume(ctx context.Context, instance, session, run string) (start []string, pos int, err error) {
-	return f.admit(ctx, instance, session, run, resumed)
+func (f *Fleet) Resume(ctx context.Context, instance, session, run string) (start []string, err error) {
+	return f.admit(ctx, Seat{instance, session, run}, Resumed)
 }
 
-func (f *Fleet) admit(ctx context.Context, instance, session, run string, e entry) (start []string, pos int, err error) {
-	id, claimed := instance, session == ""
-	for {
-		s := f.shard(id)
-		s.mu.Lock()
-		changes, d := s.changes, s.desks[id]
-		if d != nil {
-			if claimed || d.lanes[session] != nil || d.runs[run] != nil {
-				start, pos, err = d.submit(session, run, e)
-				s.mu.Unlock()
-				return start, pos, named(err, instance)
-			}
-			err = d.refuses(e)
+func (f *Fleet) admit(ctx context.Context, s Seat, how Arrival) (start []string, err error) {
+	key := s.Instance
+	granted, err := f.store.Enter(ctx, s, how)
+	if errors.Is(err, ErrNoInstance) {
+		row, missing := f.find(ctx, key)
+		if missing != nil {
+			return nil, missing
 		}
-		s.mu.Unlock()
-		if err != nil {
-			return nil, 0, named(err, instance)
-		}
-
-		var row Instance
-		if d == nil {
-			if row, err = f.find(ctx, id); err != nil {
-				return nil, 0, err
-			}
-			if row.ID != id { // it was a name
-				id = row.ID
-				continue
-			}
-			if err := f.admits(&row, e); err != nil {
-				return nil, 0, err
-			}
-		}
-		if !claimed {
-			if err := f.claim(ctx, session, id); err != nil {
-				return nil, 0, err
-			}
-			claimed = true
-		}
-
-		s.mu.Lock()
-		if s.changes == changes && d == nil && s.desks[id] == nil {
-			d = newDesk(&row)
-			start, pos, err = d.submit(session, run, e)
-			if err == nil {
-				s.desks[id] = d
-			}
-			s.mu.Unlock()
-			return start, pos, named(err, instance)
-		}
-		// It has woken, gone to sleep or was changed meanwhile: look again.
-		s.mu.Unlock()
+		s.Instance = row.ID // it was a name
+		granted, err = f.store.Enter(ctx, s, how)
 	}
-}
-
-// admits says why an instance without work does not take a run.
-func (f *Fleet) admits(row *Instance, e entry) error {
-	_, starting := f.starting.Load(row.ID)
 	switch {
-	case row.State == Ready, row.State == Draining && e != fresh:
-		return nil
-	case starting:
-		return &StateError{Instance: row.Name, State: Starting}
+	case err != nil:
+		return nil, f.named(err, key, s.Instance)
+	case granted:
+		return []string{s.Run}, nil
 	}
-	return &StateError{Instance: row.Name, State: Stopped}
+	return nil, nil
+}
+
+// named puts the instance as its caller knows it into an error.
+func (f *Fleet) named(err error, key, id string) error {
+	if e, ok := errors.AsType[*QueueFullError](err); ok {
+		e.Instance = key
+	}
+	if e, ok := errors.AsType[*StateError](err); ok {
+		e.Instance = key
+		if _, starting := f.starting.Load(id); starting {
+			e.State = Starting
+		}
+	}
+	return err
+}
+
+// admits says why an instance does not take a run.
+func (f *Fleet) admits(row *Instance, load Load, how Arrival) error {
+	e := row.Refuses(load, how)
+	if e == nil {
+		return nil
+	}
+	return f.named(e, row.Name, row.ID)
+}
+
+// Refuses says why an instance that has this to do would not take a run: with a
+// *StateError or a *QueueFullError. It is the rule of Seats.Enter.
+func (i *Instance) Refuses(load Load, how Arrival) error {
+	limit := max(i.Queue, 0)
+	switch {
+	case i.State == Stopped, i.State == Draining && how == Fresh:
+		state := i.State
+		if load == (Load{}) {
+			state = Stopped
+		}
+		return &StateError{Instance: i.Name, State: state}
+	case how == Fresh && load.Running >= i.Slots && load.Queued >= limit:
+		return &QueueFullError{Instance: i.Name, Limit: limit}
+	}
+	return nil
 }
 
 // Resumes says why an instance, given by id or name, would not let a run go on
@@ -155,19 +130,11 @@ func (f *Fleet) Resumes(ctx context.Context, instance string) error {
 	if err != nil {
 		return err
 	}
-	return f.admits(&row, resumed)
-}
-
-// claim makes a session the instance's.
-func (f *Fleet) claim(ctx context.Context, session, id string) error {
-	owner, err := f.store.ClaimSession(ctx, session, id, f.now().UTC())
-	switch {
-	case err != nil:
-		return fmt.Errorf("session %q of instance %q: %w", session, id, err)
-	case owner != id:
-		return &SessionError{Session: session, Instance: id, Owner: owner}
+	load, err := f.load(ctx, row.ID)
+	if err != nil {
+		return err
 	}
-	return nil
+	return f.admits(&row, load, Resumed)
 }
 
 // Free says whether runs that belong to no instance may use a session: it fails
@@ -183,85 +150,53 @@ func (f *Fleet) Free(ctx context.Context, session string) error {
 	return nil
 }
 
-// named puts an instance's name into the error of its desk.
-func named(err error, instance string) error {
-	if e, ok := errors.AsType[*QueueFullError](err); ok {
-		e.Instance = instance
-	}
-	if e, ok := errors.AsType[*StateError](err); ok {
-		e.Instance = instance
-	}
-	return err
-}
-
 // Leave says that a run has ended, waits for its user, is paused or was
 // cancelled in the queue. It returns the runs that the caller has to start
-// now. A run that is not there is no error: leaving twice is leaving.
-func (f *Fleet) Leave(ctx context.Context, instance, run string) (start []string) {
-	for {
-		s := f.shard(instance)
-		s.mu.Lock()
-		if d := s.desks[instance]; d != nil {
-			start = d.leave(run)
-			s.settle(instance, d)
-			s.mu.Unlock()
-			return start
-		}
-		s.mu.Unlock()
-		row, err := f.store.Instance(ctx, instance)
-		if err != nil || row.ID == instance {
-			return nil
-		}
-		instance = row.ID // it was a name
-	}
+// now. A run that has no seat is no error: leaving twice is leaving.
+func (f *Fleet) Leave(ctx context.Context, run string) (start []string, err error) {
+	return f.store.Leave(ctx, run)
 }
 
 // Withdraw takes a run away that waits for a slot, and says whether it did: a
-// run that has one leaves with Leave. The instance is given by its id; nothing is
-// read, so that it may be called under a lock.
-func (f *Fleet) Withdraw(instance, run string) bool {
-	s := f.shard(instance)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d := s.desks[instance]
-	if d == nil || d.runs[run] == nil || d.runs[run].running {
-		return false
-	}
-	d.leave(run) // no slot is free: who waits has nothing to gain from it
-	s.settle(instance, d)
-	return true
+// run that has one leaves with Leave.
+func (f *Fleet) Withdraw(ctx context.Context, run string) (bool, error) {
+	return f.store.Withdraw(ctx, run)
 }
-
-// settle forgets a desk that has no work.
-func (s *shard) settle(id string, d *desk) {
-	if len(d.runs) == 0 {
-		delete(s.desks, id)
-	}
-}
-
-// Claim is a run that an instance had admitted.
-type Claim struct{ Instance, Session, Run string }
 
 // Restore puts runs back that were queued or at work when the process ended,
 // in the order given, however long the queues get. It returns the runs that
 // the caller has to start now, and those that could not be put back because
 // their instance is stopped or gone, or their session another's. When it fails,
 // what it returns holds still: left has all that were not put back.
-func (f *Fleet) Restore(ctx context.Context, claims []Claim) (start []string, left []Claim, err error) {
-	for i, c := range claims {
-		first, _, err := f.admit(ctx, c.Instance, c.Session, c.Run, restored)
+func (f *Fleet) Restore(ctx context.Context, seats []Seat) (start []string, left []Seat, err error) {
+	for i, s := range seats {
+		first, err := f.admit(ctx, s, Restored)
 		_, refused := errors.AsType[*StateError](err)
 		_, foreign := errors.AsType[*SessionError](err)
 		switch {
 		case refused, foreign, errors.Is(err, ErrNoInstance):
-			left = append(left, c)
+			left = append(left, s)
 		case err != nil:
-			return start, append(left, claims[i:]...), fmt.Errorf("restore run %q: %w", c.Run, err)
+			return start, append(left, seats[i:]...), fmt.Errorf("restore run %q: %w", s.Run, err)
 		}
 		start = append(start, first...)
 	}
 	return start, left, nil
 }
+
+// Standing says of those of the given runs that have a seat whether it is a slot.
+func (f *Fleet) Standing(ctx context.Context, runs []string) (map[string]bool, error) {
+	return f.store.Standing(ctx, runs)
+}
+
+// Holders returns the runs that have the slots which the given ones wait for.
+func (f *Fleet) Holders(ctx context.Context, runs []string) ([]string, error) {
+	return f.store.Holders(ctx, runs)
+}
+
+// Settle frees the seats of runs that need none any more, which a process that
+// died could not give back, and returns the runs that were given a slot by that.
+func (f *Fleet) Settle(ctx context.Context) (start []string, err error) { return f.store.Settle(ctx) }
 
 // Status is an instance and what it is doing.
 type Status struct {
@@ -280,26 +215,30 @@ func (f *Fleet) Status(ctx context.Context, instance string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return f.status(row), nil
+	load, err := f.load(ctx, row.ID)
+	if err != nil {
+		return Status{}, err
+	}
+	return f.status(row, load), nil
 }
 
-func (f *Fleet) status(row Instance) Status {
-	s := f.shard(row.ID)
-	st := Status{Instance: row}
-	s.mu.Lock()
-	d := s.desks[row.ID]
-	if d != nil {
-		st.Running, st.Queued, st.Sessions = d.running, d.queued, len(d.lanes)
-	}
-	s.mu.Unlock()
+// load returns what an instance is doing.
+func (f *Fleet) load(ctx context.Context, id string) (Load, error) {
+	loads, err := f.store.Loads(ctx, id)
+	return loads[id], err
+}
+
+// status puts a row and what the instance is doing together.
+func (f *Fleet) status(row Instance, load Load) Status {
+	st := Status{Instance: row, Running: load.Running, Queued: load.Queued, Sessions: load.Sessions}
 	_, starting := f.starting.Load(row.ID)
 	switch {
 	case starting:
 		st.State = Starting
-	case row.State == Ready && d != nil:
+	case row.State == Ready && load != (Load{}):
 		st.State = Busy
 	case row.State == Ready:
-	case d != nil:
+	case load != (Load{}):
 		st.State = Draining
 	default:
 		st.State = Stopped
@@ -307,33 +246,21 @@ func (f *Fleet) status(row Instance) Status {
 	return st
 }
 
-// change follows a change of an instance's row: its desk, if it has work, gets
-// the state of the row, and do can do more to it.
-func (f *Fleet) change(id string, state State, do func(d *desk)) {
-	s := f.shard(id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.changes++
-	d := s.desks[id]
-	if d == nil {
-		return
+// states gives rows the states that follow from what the instances are doing.
+func (f *Fleet) states(ctx context.Context, rows []Instance) error {
+	if len(rows) == 0 {
+		return nil
 	}
-	d.state = state
-	if do != nil {
-		do(d)
-		s.settle(id, d)
+	ids := make([]string, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
 	}
-}
-
-// working returns the ids of the instances that have work, sorted.
-func (f *Fleet) working() []string {
-	var ids []string
-	for i := range f.shards {
-		s := &f.shards[i]
-		s.mu.Lock()
-		ids = slices.AppendSeq(ids, maps.Keys(s.desks))
-		s.mu.Unlock()
+	loads, err := f.store.Loads(ctx, ids...)
+	if err != nil {
+		return err
 	}
-	slices.Sort(ids)
-	return ids
+	for i := range rows {
+		rows[i] = f.status(rows[i], loads[rows[i].ID]).Instance
+	}
+	return nil
 }

@@ -46,7 +46,7 @@ func (t *test) faults(ctx context.Context) (bool, error) {
 	fmt.Fprintf(t.out, "kills: %d at random moments, %d before a commit, %d after one, %d in the middle of an effect\n", k.random, k.before, k.after, k.inEffect)
 	fmt.Fprintf(t.out, "lost=%d duplicated=%d repeated_calls=%d gaps=%d answers_equal=%t effects_repeated=%d cycles=%d\n",
 		v.lost, v.duplicated, v.repeated, v.gaps, len(v.unequal) == 0, v.effectsRepeated, k.total())
-	ok := v.ok() && v.effectsRepeated == 0 && k.total() == t.cycles
+	ok := v.ok() && v.beside == 0 && v.effectsRepeated == 0 && k.total() == t.cycles
 	if !ok {
 		fmt.Fprintf(t.out, "the seed was %d\n", t.seed)
 	}

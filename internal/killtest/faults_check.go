@@ -24,8 +24,8 @@ type failingVerdict struct {
 	effectsRepeated                  int
 }
 
-// say notes what is behind a number of the verdict.
-func (v *failingVerdict) say(count *int, format string, a ...any) {
+// sayf notes what is behind a number of the verdict.
+func (v *failingVerdict) sayf(count *int, format string, a ...any) {
 	*count++
 	v.trouble = append(v.trouble, fmt.Sprintf(format, a...))
 }
@@ -59,7 +59,7 @@ func checkFailing(ctx context.Context, dir string, want map[string]string) (*fai
 	v := &failingVerdict{verdict: verdict{runs: len(all), calls: len(calls)}}
 	v.effects = len(fired)
 	if len(want) != len(all) {
-		v.say(&v.lost, "%d runs, undisturbed %d", len(all), len(want))
+		v.sayf(&v.lost, "%d runs, undisturbed %d", len(all), len(want))
 	}
 	successes := make(map[string][]success) // by run and step
 	for _, rec := range all {
@@ -87,7 +87,7 @@ func checkFailing(ctx context.Context, dir string, want map[string]string) (*fai
 	for _, c := range calls {
 		for _, done := range successes[c.Model] {
 			if c.Time.After(done.from) && (done.until.IsZero() || c.Time.Before(done.until)) {
-				v.say(&v.repeated, "%s was called again", c.Model)
+				v.sayf(&v.repeated, "%s was called again", c.Model)
 			}
 		}
 	}
@@ -128,10 +128,10 @@ func (v *failingVerdict) readRun(h *run.History, log []run.PlacedEvent) *lived {
 	places := make(map[string]bool)
 	for i, p := range log {
 		if p.Seq != int64(i+1) {
-			v.say(&v.gaps, "%s: event %d has the sequence %d", h.Record.ID, i+1, p.Seq)
+			v.sayf(&v.gaps, "%s: event %d has the sequence %d", h.Record.ID, i+1, p.Seq)
 		}
 		if places[p.Place] {
-			v.say(&v.duplicated, "%s: two events at %s", h.Record.ID, p.Place)
+			v.sayf(&v.duplicated, "%s: two events at %s", h.Record.ID, p.Place)
 		}
 		places[p.Place] = true
 		place, epoch := p.Place, ""
@@ -139,7 +139,7 @@ func (v *failingVerdict) readRun(h *run.History, log []run.PlacedEvent) *lived {
 			epoch, place, _ = strings.Cut(rest, "/")
 		}
 		if named[p.Seq] != epoch {
-			v.say(&v.gaps, "%s: event %d at %s, and the log names epoch %q for it", h.Record.ID, p.Seq, p.Place, named[p.Seq])
+			v.sayf(&v.gaps, "%s: event %d at %s, and the log names epoch %q for it", h.Record.ID, p.Seq, p.Place, named[p.Seq])
 		}
 		step, _, _ := strings.Cut(place, "#")
 		switch d := p.Data.(type) {
@@ -166,7 +166,7 @@ func (v *failingVerdict) readRun(h *run.History, log []run.PlacedEvent) *lived {
 		}
 	}
 	if h.Record.LastSeq != int64(len(log)) {
-		v.say(&v.gaps, "%s has %d events and counts %d", h.Record.ID, len(log), h.Record.LastSeq)
+		v.sayf(&v.gaps, "%s has %d events and counts %d", h.Record.ID, len(log), h.Record.LastSeq)
 	}
 	return l
 }
@@ -184,7 +184,7 @@ func beside(step string, told event.RunReopened) bool {
 func (v *failingVerdict) judge(h *run.History, l *lived, want string) {
 	id := h.Record.ID
 	if h.Record.Status != run.Done {
-		v.say(&v.lost, "%s is %s: %+v", id, h.Record.Status, h.Record.Failure)
+		v.sayf(&v.lost, "%s is %s: %+v", id, h.Record.Status, h.Record.Failure)
 	}
 	if len(l.answers) != 1 || l.answers[0] != want || want == "" {
 		v.unequal = append(v.unequal, id)
@@ -199,7 +199,7 @@ func (v *failingVerdict) judge(h *run.History, l *lived, want string) {
 	}
 	for key, n := range seen {
 		if n > 1 {
-			v.say(&v.duplicated, "%s has recorded %s %d times", id, key, n)
+			v.sayf(&v.duplicated, "%s has recorded %s %d times", id, key, n)
 		}
 	}
 	recorded := func(key string) bool {
@@ -207,16 +207,16 @@ func (v *failingVerdict) judge(h *run.History, l *lived, want string) {
 	}
 	for step := range l.lasting {
 		if !recorded(step) {
-			v.say(&v.lost, "%s: %s was done and is not in the journal", id, step)
+			v.sayf(&v.lost, "%s: %s was done and is not in the journal", id, step)
 		}
 	}
 	var q errandRequest
 	if err := json.Unmarshal(h.Record.Request, &q); err != nil {
-		v.say(&v.lost, "%s: %v", id, err)
+		v.sayf(&v.lost, "%s: %v", id, err)
 	}
 	for _, step := range errandSteps(q) {
 		if !recorded(step) {
-			v.say(&v.lost, "%s: %s is not in the journal", id, step)
+			v.sayf(&v.lost, "%s: %s is not in the journal", id, step)
 		}
 	}
 }
@@ -233,7 +233,7 @@ func (v *failingVerdict) judgeEffects(id string, l *lived, fired []received) {
 		if !last.IsZero() {
 			allowed := slices.ContainsFunc(l.retries, func(at time.Time) bool { return !at.Before(last) && !at.After(f.Time) })
 			if !allowed {
-				v.say(&v.effectsRepeated, "the effect of %s took place at %s and again at %s, and nobody said so", id, last.Format(time.StampMicro), f.Time.Format(time.StampMicro))
+				v.sayf(&v.effectsRepeated, "the effect of %s took place at %s and again at %s, and nobody said so", id, last.Format(time.StampMicro), f.Time.Format(time.StampMicro))
 			}
 			if again++; again == 2 {
 				v.twice++

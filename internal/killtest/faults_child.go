@@ -71,7 +71,7 @@ func failingMain(ctx context.Context, o order, s *sqlite.Store) error {
 	}
 	wg.Wait()
 	c.exec.Close()
-	return errors.Join(append(errs, s.Close())...)
+	return errors.Join(errors.Join(errs...), s.Close())
 }
 
 func (c *failingChild) work(ctx context.Context) error {

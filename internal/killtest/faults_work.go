@@ -196,7 +196,7 @@ func (w *errands) extras(ctx context.Context, s *run.Scope, q errandRequest) (fo
 func (w *errands) ask(ctx context.Context, s *run.Scope, q errandRequest, name, prompt string) (string, error) {
 	if q.Settle {
 		return run.Step(ctx, s, name, func(ctx context.Context, s *run.Scope) (string, error) {
-			if s.Budget().Check() != nil {
+			if spent := s.Budget().Check() != nil; spent {
 				return "", nil
 			}
 			return w.stream(ctx, s, prompt)

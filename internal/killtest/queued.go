@@ -229,7 +229,7 @@ type queueVerdict struct {
 	outOfOrder, most           int
 }
 
-func (v *queueVerdict) say(count *int, format string, a ...any) {
+func (v *queueVerdict) sayf(count *int, format string, a ...any) {
 	*count++
 	if len(v.trouble) < 20 {
 		v.trouble = append(v.trouble, fmt.Sprintf(format, a...))
@@ -249,7 +249,7 @@ func (v *queueVerdict) judge(before, after []queuedRun, first, then map[string]i
 			v.underWay++
 		}
 		if is.rec.Status != run.Done || !strings.HasSuffix(is.answer, name) {
-			v.say(&v.lost, "%s is %s and answers %q", name, is.rec.Status, is.answer)
+			v.sayf(&v.lost, "%s is %s and answers %q", name, is.rec.Status, is.answer)
 		} else {
 			v.done++
 		}
@@ -261,7 +261,7 @@ func (v *queueVerdict) judge(before, after []queuedRun, first, then map[string]i
 			}
 		}
 		if calls != is.recorded-was.recorded || again > 1 || again > 0 && was.rec.Status == run.Done {
-			v.say(&v.repeated, "%s, %s with %d calls recorded at the kill: %d calls afterwards, %d of them again", name, was.rec.Status, was.recorded, calls, again)
+			v.sayf(&v.repeated, "%s, %s with %d calls recorded at the kill: %d calls afterwards, %d of them again", name, was.rec.Status, was.recorded, calls, again)
 		}
 		v.cutOff += again
 	}
@@ -278,7 +278,7 @@ func (v *queueVerdict) judgeOrder(of []span) {
 		session, instance := sessionName(s.number), instanceName(s.number)
 		// Of two that got both slots at once either may be the first to tell.
 		if prev, ok := latest[session]; ok && prev.number > s.number && !(prev.number == s.number+allQueueSessions && s.from.Before(prev.to)) {
-			v.say(&v.outOfOrder, "job-%04d was begun after job-%04d of its session", s.number, prev.number)
+			v.sayf(&v.outOfOrder, "job-%04d was begun after job-%04d of its session", s.number, prev.number)
 		}
 		latest[session] = s
 		busy := slices.DeleteFunc(atWork[instance], func(other span) bool { return !other.to.After(s.from) })

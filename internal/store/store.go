@@ -60,7 +60,8 @@ type Runs interface {
 	Find(ctx context.Context, part string) ([]string, error)
 	// Delete removes a run that no worker holds, with its journal, events and
 	// signals. A session without runs goes with its last one. It fails with
-	// ErrBusy while a lease is alive. The run is gone at once for everybody;
+	// ErrBusy while a lease is alive. The run is gone at once for everybody,
+	// and its seat in an instance is free;
 	// what takes long is done in pieces that don't keep others waiting, and
 	// what a deletion that was cut short has left goes with the next one.
 	Delete(ctx context.Context, id string) error
@@ -96,7 +97,8 @@ type Runs interface {
 	// a worker should take, the oldest first, if home is theirs or they have
 	// none: those that are queued or running, those that wait and have an answer
 	// which they have not used or a cancel, pause or finish signal, and those
-	// that are paused and have a cancel or finish signal.
+	// that are paused and have a cancel or finish signal. Runs that wait for a
+	// slot of their instance are left out: it is not their turn.
 	Orphans(ctx context.Context, home string) ([]string, error)
 	// Unrecorded returns the runs of a mode that are over since a moment, or
 	// were changed since they are, and have no outcome, the oldest first.

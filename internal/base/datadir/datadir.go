@@ -6,9 +6,7 @@
 package datadir
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 )
 
@@ -31,13 +29,4 @@ func Make(dir string) error {
 type Info struct {
 	PID     int    `json:"pid"`
 	Version string `json:"version,omitempty"`
-}
-
-// readInfo returns what the file says, or nothing while it says nothing.
-func readInfo(f *os.File) Info {
-	var info Info
-	if err := json.NewDecoder(io.NewSectionReader(f, 0, 1<<16)).Decode(&info); err != nil {
-		return Info{}
-	}
-	return info
 }

@@ -19,12 +19,15 @@ type agents struct {
 	names     map[string]string          // ids of instances by their names
 	owners    map[string]string          // ids of instances by their sessions
 	outcomes  map[string]fleet.Outcome   // by run
+	desks     map[string]*desk           // by the ids of instances that have work
+	seats     map[string]*work           // by run
 }
 
 func newAgents() agents {
 	return agents{
 		templates: map[string]*fleet.Template{}, instances: map[string]*fleet.Instance{}, names: map[string]string{},
 		owners: map[string]string{}, outcomes: map[string]fleet.Outcome{},
+		desks: map[string]*desk{}, seats: map[string]*work{},
 	}
 }
 
@@ -275,7 +278,9 @@ func (s *Store) SetInstanceState(ctx context.Context, id string, state fleet.Sta
 		return err
 	}
 	defer s.mu.Unlock()
-	i.State = state
+	if state != fleet.Draining || i.State != fleet.Stopped {
+		i.State = state
+	}
 	return nil
 }
 
@@ -297,28 +302,13 @@ func (s *Store) RemoveInstance(ctx context.Context, id string) error {
 		return err
 	}
 	defer s.mu.Unlock()
+	if err := s.agents.inUse(id); err != nil {
+		return err
+	}
 	delete(s.agents.instances, id)
 	delete(s.agents.names, i.Name)
 	maps.DeleteFunc(s.agents.owners, func(_, owner string) bool { return owner == id })
 	return nil
-}
-
-// ClaimSession implements fleet.Instances.
-func (s *Store) ClaimSession(ctx context.Context, session, instance string, at time.Time) (string, error) {
-	if err := s.open(ctx); err != nil {
-		return "", err
-	}
-	defer s.mu.Unlock()
-	if owner := s.agents.owners[session]; owner != "" {
-		return owner, nil
-	}
-	i := s.agents.instances[instance]
-	if i == nil {
-		return "", noInstance(instance)
-	}
-	use(i, at)
-	s.agents.owners[session] = instance
-	return instance, nil
 }
 
 // SessionOwner implements fleet.Instances.

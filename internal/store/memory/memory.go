@@ -177,6 +177,7 @@ func (j *journal) history() *run.History {
 	return &run.History{
 		Record:  j.rec,
 		Entries: slices.Clone(j.entries),
+		LastOrd: j.lastOrd,
 		Places:  maps.Clone(j.places),
 		Signals: slices.Clone(j.signals),
 	}

@@ -144,6 +144,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		return fmt.Errorf("run %q: %w", id, err)
 	}
 	delete(s.runs, id)
+	s.leave(id)
 	s.changed()
 	if g := s.sessions[j.rec.Session]; g != nil {
 		g.runs = slices.DeleteFunc(g.runs, func(other *journal) bool { return other == j })
@@ -323,6 +324,9 @@ func (s *Store) Orphans(ctx context.Context, home string) ([]string, error) {
 	now := s.now()
 	var ids []string
 	for _, j := range s.inOrder() {
+		if w := s.agents.seats[j.rec.ID]; w != nil && !w.running {
+			continue // it is not its turn
+		}
 		if (j.rec.Home == "" || j.rec.Home == home) && !j.leased(now) && j.wanted() {
 			ids = append(ids, j.rec.ID)
 		}

@@ -115,7 +115,7 @@ func TestCommitsGoBetweenDeletions(t *testing.T) {
 		})
 	}
 	s.AwaitPieces(runs)
-	result := make(chan error, 1)
+	result := make(chan error)
 	// The writer stands still while the second result is not taken.
 	s.Commit(stepBatch("worker", epoch, 0, json.RawMessage(`1`)), func(err error) { result <- err; result <- nil })
 	release()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"dossier/internal/fleet"
 )
@@ -159,7 +158,11 @@ func (s *Store) setInstance(ctx context.Context, statement, id string, value any
 
 // SetInstanceState implements fleet.Instances.
 func (s *Store) SetInstanceState(ctx context.Context, id string, state fleet.State) error {
-	return s.setInstance(ctx, "UPDATE instances SET closed = ? WHERE id = ?", id, closedAs(state))
+	statement := "UPDATE instances SET closed = ? WHERE id = ?"
+	if state == fleet.Draining {
+		statement = "UPDATE instances SET closed = coalesce(closed, ?) WHERE id = ?"
+	}
+	return s.setInstance(ctx, statement, id, closedAs(state))
 }
 
 // SetInstanceVersion implements fleet.Instances.
@@ -170,44 +173,20 @@ func (s *Store) SetInstanceVersion(ctx context.Context, id string, version int) 
 // RemoveInstance implements fleet.Instances.
 func (s *Store) RemoveInstance(ctx context.Context, id string) error {
 	return s.writer.do(ctx, 0, func(tx *tx) error {
-		changed, err := tx.w.conn.exec("DELETE FROM instances WHERE id = ?", id) // sessions follow by foreign keys
-		if err == nil && changed == 0 {
+		d, err := tx.desk("i.id = ?", id)
+		switch {
+		case err != nil:
+			return err
+		case d == nil:
 			return noInstance(id)
+		case d.awake:
+			return fmt.Errorf("instance %q: %w", d.instance.Name, fleet.ErrInUse)
 		}
-		return err
+		return tx.exec("DELETE FROM instances WHERE n = ?", d.n) // sessions follow by foreign keys
 	})
 }
 
 const selectOwner = "SELECT i.id FROM instance_sessions s JOIN instances i ON i.n = s.instance WHERE s.session = ?"
-
-// ClaimSession implements fleet.Instances.
-func (s *Store) ClaimSession(ctx context.Context, session, instance string, at time.Time) (owner string, err error) {
-	if err := s.row(ctx, selectOwner, []any{session}, &owner); !errors.Is(err, sql.ErrNoRows) {
-		return owner, err
-	}
-	err = s.writer.do(ctx, 100, func(tx *tx) error {
-		switch err := tx.row(selectOwner, []any{session}, &owner); {
-		case err == nil:
-			return nil // somebody was faster
-		case !errors.Is(err, sql.ErrNoRows):
-			return err
-		}
-		var n int64
-		err := tx.row("UPDATE instances SET last_used = max(last_used, ?) WHERE id = ? RETURNING n", []any{moment(at), instance}, &n)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return noInstance(instance)
-		case err != nil:
-			return err
-		}
-		owner = instance
-		return tx.exec("INSERT INTO instance_sessions (session, instance) VALUES (?, ?)", session, n)
-	})
-	if err != nil {
-		return "", err
-	}
-	return owner, nil
-}
 
 // SessionOwner implements fleet.Instances.
 func (s *Store) SessionOwner(ctx context.Context, session string) (owner string, err error) {

@@ -61,3 +61,32 @@ func TestRunsAreFoundByIndex(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// However many runs have seats, one that comes or goes is dealt with by indexes.
+func TestSeatsAreReadByIndex(t *testing.T) {
+	s := openHere(t)
+	for what, query := range map[string]struct {
+		text string
+		args []any
+	}{
+		"who has the slots":    {selectHolders, []any{`["r"]`}},
+		"how some stand":       {selectStanding, []any{`["r"]`}},
+		"the desk":             {selectDesk + "i.id = ?", []any{"i"}},
+		"whose turn it is":     {selectTurn, []any{1}},
+		"who is next":          {selectNext, []any{1, "s"}},
+		"whether one waits":    {"SELECT 1 FROM seats WHERE instance = ? AND session = ? AND slot = 0", []any{1, "s"}},
+		"leaving the desk":     {"DELETE FROM desks WHERE instance = ?", []any{1}},
+		"the seat of a run":    {"SELECT slot FROM seats WHERE run = ?", []any{"r"}},
+		"the load of some":     {"SELECT i.id, d.running FROM desks d JOIN instances i ON i.n = d.instance WHERE i.id IN ('a', 'b')", nil},
+		"the end of a session": {"DELETE FROM lanes WHERE instance = ? AND session = ?", []any{1, "s"}},
+	} {
+		got := strings.ReplaceAll(planOf(t, s, query.text, query.args...), "SCAN json_each", "each that is asked for")
+		if strings.Contains(got, "SCAN") || strings.Contains(got, "TEMP B-TREE") {
+			t.Errorf("%s:\n%s", what, got)
+		}
+	}
+	// What a sweep looks at are seats, however many runs there are.
+	if got := planOf(t, s, selectStale, 1); !strings.HasPrefix(got, "SCAN p") || strings.Count(got, "SCAN") != 1 || strings.Contains(got, "TEMP B-TREE") {
+		t.Error(got)
+	}
+}

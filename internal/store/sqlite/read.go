@@ -225,6 +225,10 @@ func (s *Store) History(ctx context.Context, id string) (*run.History, error) {
 			return err
 		}
 		h.Record = r
+		err = q.query(ctx, "SELECT last_ord FROM runs WHERE n = ?", []any{n}, func(row scanner) error { return row.Scan(&h.LastOrd) })
+		if err != nil {
+			return err
+		}
 		if h.Entries, err = entries(ctx, q, "run = ?", n); err != nil {
 			return err
 		}
@@ -374,6 +378,7 @@ func (s *Store) Orphans(ctx context.Context, home string) ([]string, error) {
 		AND (r.status IN ('queued', 'running') OR EXISTS (
 			SELECT 1 FROM signals g WHERE g.run = r.n AND (g.kind IN ('cancel', 'finish') OR r.status = 'waiting' AND (g.kind = 'pause'
 				OR g.kind = 'answer' AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.run = r.n AND e.key = g.key AND e.kind = 'answer')))))
+		AND NOT EXISTS (SELECT 1 FROM seats p WHERE p.run = r.id AND p.slot = 0)
 		ORDER BY r.n`, []any{moment(s.now()), home}, func(row scanner) error {
 		var id string
 		err := row.Scan(&id)

@@ -278,6 +278,7 @@ var instanceTests = []test{
 		f.template("writer", "a")
 		f.instances("writer", "w")
 		f.ok(f.store.SetInstanceState(f.ctx, "id-w", fleet.Stopped))
+		f.ok(f.store.SetInstanceState(f.ctx, "id-w", fleet.Draining)) // it is more than that
 		f.ok(f.store.SetInstanceVersion(f.ctx, "id-w", 5))
 		i := f.instance("w")
 		f.equal([]any{i.State, i.Version}, []any{fleet.Stopped, 5})
@@ -291,48 +292,41 @@ var instanceTests = []test{
 	{"a session belongs to who used it first", func(f *fixture) {
 		f.template("writer", "a")
 		f.instances("writer", "v", "w")
-		claim := func(session, instance, want string) {
+		n := 0
+		claim := func(session, instance, owner string) {
 			f.Helper()
-			owner, err := f.store.ClaimSession(f.ctx, session, instance, at)
-			f.ok(err)
-			f.equal(owner, want)
+			n++
+			_, err := f.store.Enter(f.ctx, fleet.Seat{Instance: instance, Session: session, Run: fmt.Sprint("r", n)}, fleet.Fresh)
+			if owner == "" {
+				f.ok(err)
+				return
+			}
+			var foreign *fleet.SessionError
+			if !errors.As(err, &foreign) || *foreign != (fleet.SessionError{Session: session, Instance: instance, Owner: owner}) {
+				f.Fatalf("%v, want that it is %s's", err, owner)
+			}
 		}
-		claim("s1", "id-v", "id-v")
-		claim("s1", "id-v", "id-v")
+		claim("s1", "id-v", "")
+		claim("s1", "id-v", "")
 		claim("s1", "id-w", "id-v")
-		claim("s2", "id-w", "id-w")
+		claim("s2", "id-w", "")
+		claim("", "id-v", "")
+		claim("", "id-w", "") // nobody's runs are not a session
 		for session, want := range map[string]string{"s1": "id-v", "s2": "id-w", "s3": "", "": ""} {
 			owner, err := f.store.SessionOwner(f.ctx, session)
 			f.ok(err)
 			f.equal(owner, want)
 		}
-		f.equal(f.instance("v").LastUsed, at)
-		_, err := f.store.ClaimSession(f.ctx, "s3", "nobody", at)
+		f.equal(f.instance("v").LastUsed, f.clock.Now())
+		_, err := f.store.Enter(f.ctx, fleet.Seat{Instance: "nobody", Session: "s3", Run: "r"}, fleet.Fresh)
 		f.is(err, fleet.ErrNoInstance)
+		f.is(f.store.RemoveInstance(f.ctx, "id-v"), fleet.ErrInUse)
+		for i := range n {
+			_, err := f.store.Leave(f.ctx, fmt.Sprint("r", i+1))
+			f.ok(err)
+		}
 		f.ok(f.store.RemoveInstance(f.ctx, "id-v"))
-		claim("s1", "id-w", "id-w")
-	}},
-	{"one of many gets a session", func(f *fixture) {
-		f.template("writer", "a")
-		var names []string
-		for i := range 20 {
-			names = append(names, fmt.Sprint("w", i))
-		}
-		f.instances("writer", names...)
-		var wg sync.WaitGroup
-		owners := make([]string, len(names))
-		for i, name := range names {
-			wg.Go(func() {
-				var err error
-				if owners[i], err = f.store.ClaimSession(f.ctx, "s", "id-"+name, at); err != nil {
-					f.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		if all := slices.Compact(owners); len(all) != 1 || all[0] == "" {
-			f.Fatalf("owners: %v", all)
-		}
+		claim("s1", "id-w", "")
 	}},
 	{"an outcome replaces itself", func(f *fixture) {
 		f.template("writer", "a")

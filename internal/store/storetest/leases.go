@@ -261,6 +261,9 @@ var leaseTests = []test{
 		if !reflect.DeepEqual(keys, []string{"step a 0", "fault handled 0", "step b 8 time", "intent bad 0", "ask q1 0"}) {
 			f.Fatalf("entries: %v", keys)
 		}
+		if h.LastOrd != 7 {
+			f.Fatalf("the last entry was %d", h.LastOrd)
+		}
 		events, err := f.store.Events(f.ctx, "r1", 0, 0)
 		f.ok(err)
 		var places []string

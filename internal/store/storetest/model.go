@@ -179,11 +179,11 @@ func modelTest(t *testing.T, open Open) {
 					expect("reopen", err, run.ErrChanged)
 				default:
 					expect("reopen", err, nil)
-					places := slices.Clone(m.places)
-					if len(places) > 0 {
-						places[len(places)-1] = run.VoidPlace(places[len(places)-1], m.epoch)
+					m.places = slices.Clone(m.places)
+					if last := len(m.places) - 1; last >= 0 {
+						m.places[last] = run.VoidPlace(m.places[last], m.epoch)
 					}
-					m.places = append(places, r.Event.Place)
+					m.places = append(m.places, r.Event.Place)
 					m.status, m.owner, m.until = run.Queued, "", time.Time{}
 					m.epoch++
 				}

@@ -38,6 +38,7 @@ func Run(t *testing.T, open Open) {
 		{"collections", collectionTests},
 		{"templates", templateTests},
 		{"instances", instanceTests},
+		{"seats", seatTests},
 		{"tools", toolTests},
 		{"crowds", crowdTests},
 		{"handles", handleTests},
@@ -49,6 +50,7 @@ func Run(t *testing.T, open Open) {
 		})
 	}
 	t.Run("model", func(t *testing.T) { modelTest(t, open) })
+	t.Run("model of seats", func(t *testing.T) { seatModelTest(t, open) })
 	t.Run("model of collections", func(t *testing.T) { collectionModelTest(t, open) })
 }
 
