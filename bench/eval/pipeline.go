@@ -14,6 +14,7 @@ import (
 	"dossier/index"
 	"dossier/internal/store/memory"
 	"dossier/kb"
+	"dossier/lang/terms"
 	"dossier/llm"
 	"dossier/mode"
 	"dossier/mode/websearch"
@@ -106,7 +107,7 @@ func assemble(ctx context.Context, docs []index.Doc) (*pipeline, error) {
 			return nil, err
 		}
 	}
-	library := kb.New(p.store, files, nil, kb.Options{})
+	library := kb.New(p.store, files, nil, kb.Options{Terms: terms.Default()})
 	c, err := library.Ensure(ctx, dir)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,9 @@ type dictCmd struct {
 func (dictCmd) Help() string {
 	return `A question finds documents in another language of English, Russian and Chinese:
 its words are looked up in dictionaries. Those that come with the program know
-the common words. Add one for the words of your trade, or a larger one:
-"apt install mueller7-dict" is found by itself (kb.dictd says where).
+the common words. Add one for the words of your trade. Those of dictd that are
+installed ("apt install mueller7-dict") are found by themselves (kb.dictd says
+where) and asked for words that the others don't know.
 
 ` + examples("dossier dict list", "dossier dict add glossary.tsv", "dossier dict add /usr/share/dictd/mueller7.index", "dossier dict remove glossary")
 }

@@ -36,11 +36,14 @@ type Dictionary struct {
 	pool             sync.Pool // of *table.Keyer
 }
 
-// lexicon is what is known of one language beside English: its tables, those
-// that a user added first.
+// lexicon is what is known of one language beside English: the tables that a
+// user added and, last, the program's own; and others that are asked for what
+// these don't know. A large dictionary beside another adds more noise than
+// meaning: Mueller's costs two points of nDCG if its words always join.
 type lexicon struct {
 	code   lang.Code
 	tables []*table.Table
+	others []*table.Table
 }
 
 // own is the table that comes with the program.
@@ -75,7 +78,11 @@ func New(more func(lang.Code) []*Table) *Dictionary {
 			l := &lexicon{code: code}
 			if more != nil {
 				for _, t := range more(code) {
-					if t.t.Lang == code {
+					switch {
+					case t.t.Lang != code:
+					case t.last:
+						l.others = append(l.others, t.t)
+					default:
 						l.tables = append(l.tables, t.t)
 					}
 				}
@@ -89,8 +96,11 @@ func New(more func(lang.Code) []*Table) *Dictionary {
 	return d
 }
 
-// Table is a dictionary that a user added.
-type Table struct{ t *table.Table }
+// Table is a dictionary of a [Shelf].
+type Table struct {
+	t    *table.Table
+	last bool // asked only for what the others don't know
+}
 
 // Pair reports whether there are tables from one language to the other.
 func Pair(from, to lang.Code) bool {
@@ -123,32 +133,38 @@ func (d *Dictionary) Lookup(term string, from, to lang.Code) []Translation {
 
 func (d *Dictionary) lookup(k *table.Keyer, term string, from, to lang.Code) []Translation {
 	var out translations
-	switch {
-	case to == lang.English:
-		d.lexicon(from).toEnglish(k, term, &out)
-	case from == lang.English:
-		d.lexicon(to).fromEnglish(k, term, &out)
-	default:
-		var english translations
-		d.lexicon(from).toEnglish(k, term, &english)
-		for _, e := range english.best(4) {
-			var other translations
-			d.lexicon(to).fromEnglish(k, e.Text, &other)
-			for _, o := range other.best(4) {
+	if from != lang.English && to != lang.English {
+		english := d.lookup(k, term, from, lang.English)
+		for _, e := range english[:min(byWay, len(english))] {
+			other := d.lookup(k, e.Text, lang.English, to)
+			for _, o := range other[:min(byWay, len(other))] {
 				out.add(o.Text, e.Weight*o.Weight)
 			}
 		}
+		return out.best(maxTranslations)
+	}
+	l, look := d.lexicon(from), (*lexicon).toEnglish
+	if from == lang.English {
+		l, look = d.lexicon(to), (*lexicon).fromEnglish
+	}
+	look(l, k, l.tables, term, &out)
+	if len(out.list) == 0 {
+		look(l, k, l.others, term, &out)
 	}
 	return out.best(maxTranslations)
 }
 
+// byWay is how many translations go from one language to another by way of
+// English, at each of the two steps.
+const byWay = 4
+
 // otherTerm lowers the weight of what a term means that only has the same stem.
 const otherTerm = 0.6
 
-// toEnglish adds what a term means.
-func (l *lexicon) toEnglish(k *table.Keyer, term string, out *translations) {
+// toEnglish adds what a term means by some of the tables.
+func (l *lexicon) toEnglish(k *table.Keyer, tables []*table.Table, term string, out *translations) {
 	if l.code == lang.Chinese {
-		for _, t := range l.tables {
+		for _, t := range tables {
 			found := t.FromOther(k, term)
 			if len(found) == 0 {
 				found = t.FromOther(k, l.own().Simplified(term))
@@ -164,7 +180,7 @@ func (l *lexicon) toEnglish(k *table.Keyer, term string, out *translations) {
 	if key == "" {
 		return
 	}
-	for _, t := range l.tables {
+	for _, t := range tables {
 		found := t.FromOther(k, key)
 		exact, most := false, 0
 		for _, f := range found {
@@ -183,14 +199,14 @@ func (l *lexicon) toEnglish(k *table.Keyer, term string, out *translations) {
 	}
 }
 
-// fromEnglish adds what an English term is called.
-func (l *lexicon) fromEnglish(k *table.Keyer, term string, out *translations) {
+// fromEnglish adds what an English term is called by some of the tables.
+func (l *lexicon) fromEnglish(k *table.Keyer, tables []*table.Table, term string, out *translations) {
 	folded := table.Fold(term)
 	key := k.Key(term, lang.English)
 	if key == "" {
 		return
 	}
-	for _, t := range l.tables {
+	for _, t := range tables {
 		found := t.FromEnglish(k, key)
 		meant := "" // the term itself, or the one that looks least derived
 		for _, f := range found {

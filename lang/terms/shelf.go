@@ -131,8 +131,9 @@ func (s Shelf) List() ([]Entry, error) {
 	return out, nil
 }
 
-// Tables returns the dictionaries of a language for New, those that were added
-// first. What is damaged is left out; List says so.
+// Tables returns the dictionaries of a language for New. Those that are
+// installed are only asked for what no other knows. What is damaged is left
+// out; List says so.
 func (s Shelf) Tables(code lang.Code) []*Table {
 	var out []*Table
 	_ = s.each(func(_, path string) { // a folder that cannot be read has none
@@ -141,7 +142,7 @@ func (s Shelf) Tables(code lang.Code) []*Table {
 		}
 		if data, err := os.ReadFile(path); err == nil {
 			if t, err := table.Open(data); err == nil {
-				out = append(out, &Table{t})
+				out = append(out, &Table{t: t})
 			}
 		}
 	})
@@ -151,7 +152,7 @@ func (s Shelf) Tables(code lang.Code) []*Table {
 			continue
 		}
 		if t, err := table.Open(data); err == nil {
-			out = append(out, &Table{t})
+			out = append(out, &Table{t: t, last: true})
 		}
 	}
 	return out

@@ -44,7 +44,7 @@ quorum
    1. _n.
       1) кворум; to have a quorum иметь кворум
 whatsit /x/
-штуковина, хреновина
+шмяклина, хреновина
 `
 
 // dictIndex points into dictText: its three entries begin at bytes 0, 42 and 128.
@@ -183,7 +183,7 @@ func TestInstalledDictionariesAreFound(t *testing.T) {
 	if _, err := os.Stat(copied); err != nil {
 		t.Error(err)
 	}
-	if got := New(shelf.Tables).Lookup("штуковину", lang.Russian, lang.English); len(got) == 0 || got[0].Text != "whatsit" {
+	if got := New(shelf.Tables).Lookup("шмяклину", lang.Russian, lang.English); len(got) == 0 || got[0].Text != "whatsit" {
 		t.Errorf("%+v", got)
 	}
 	// Another version takes the place of the copy.

@@ -1,6 +1,7 @@
 package terms
 
 import (
+	"slices"
 	"strings"
 
 	"dossier/lang"
@@ -30,12 +31,7 @@ func latinSpellings(k *table.Keyer, word string) []string {
 	}
 	var out []string
 	add := func(s string) {
-		if len(out) < maxSpellings && len(s) > 2 {
-			for _, known := range out {
-				if known == s {
-					return
-				}
-			}
+		if len(out) < maxSpellings && len(s) > 2 && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}

@@ -17,7 +17,7 @@ type Character struct {
 
 var (
 	cedictLine = regexp.MustCompile(`^(\S+) (\S+) \[([^\]]*)\]\s*/(.+)/\s*$`)
-	// "variant of 脫離|脱离[tuo1 li2]", "abbr. for 北京大學|北京大学[Bei3 jing1 Da4 xue2]"
+	// As in "variant of 脫離|脱离[tuo1 li2]".
 	cedictLike = regexp.MustCompile(`(?:variant of|see|see also|same as|abbr\. (?:for|of|to)|also written|equivalent to|erhua variant of|short for) (?:[^\s|\[\],]+\|)?([^\s|\[\],]+)\[`)
 	// What tells about a word instead of translating it.
 	cedictRemark = regexp.MustCompile(`^(?:CL:|see |see also |(?:old |archaic |Japanese |erhua |ancient |dialectal )?variant of |also written|also pr\.|same as |abbr\. |equivalent to |short for |used in |\(?Taiwan pr\.|pr\. \[|component |bound form|Kangxi radical|radical (?:number|no\.)|name of |title of |classifier for |particle|suffix |prefix )`)
@@ -43,7 +43,7 @@ func ReadCEDICT(r io.Reader, entry func(Character)) error {
 		}
 		good++
 		c := Character{Entry: Entry{Head: m[2]}, Traditional: m[1], Pinyin: m[3]}
-		for _, meaning := range strings.Split(m[4], "/") {
+		for meaning := range strings.SplitSeq(m[4], "/") {
 			if len(c.Senses) == maxMean {
 				break
 			}

@@ -30,11 +30,11 @@ func ReadDSL(r io.Reader, entry func(Entry)) error {
 	lines.Buffer(nil, maxLine)
 	var heads []string
 	var card Entry
-	inCard, any := false, false
+	inCard, some := false, false
 	flush := func() {
 		for _, h := range heads {
 			if card.Head = Tidy(h); card.Head != "" && (len(card.Senses) > 0 || len(card.Like) > 0) {
-				any = true
+				some = true
 				entry(card)
 			}
 		}
@@ -66,7 +66,7 @@ func ReadDSL(r io.Reader, entry func(Entry)) error {
 		return err
 	}
 	flush()
-	if !any {
+	if !some {
 		return fmt.Errorf("not a DSL dictionary: there are no headwords with [m1] lines")
 	}
 	return nil

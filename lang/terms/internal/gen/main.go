@@ -100,7 +100,7 @@ func (s sources) make(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			return err
 		}
 		log.Printf("%s: %d terms, %d bytes", name, b.Len(), len(data))
