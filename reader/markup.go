@@ -139,16 +139,9 @@ func (m *markup) inNote(run *article.Block, p *place) {
 	}
 	md := inlineMarkdown(run, m.base)
 	if m.label != "" && m.note == p.note {
-		colon := ": "
-		switch last := lastRune(m.label); {
-		case strings.ContainsRune(":：!?！？", last):
-			colon = " "
-		case last > 0x2e80:
-			colon = "："
-		}
-		title := m.label + colon
+		label := m.label
 		m.label, m.note = "", nil
-		m.add(Note, 0, title+run.Text, escapeMarkdown(title)+md)
+		m.add(Note, 0, labelled(label, run.Text), labelled(escapeMarkdown(label), md))
 		return
 	}
 	m.unlabel()

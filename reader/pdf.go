@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/klippa-app/go-pdfium"
@@ -131,21 +130,20 @@ func (b *builder) readPDF(body []byte, l limits) error {
 		b.warn(fmt.Sprintf("only the first %d of %d pages are read", l.Pages, n))
 		n = l.Pages
 	}
-	pages := make([][]string, 0, n)
+	pages := make([]pdfPage, 0, n)
 	size, empty := 0, 0
 	for i := range n {
-		got, err := engine.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: doc, Index: i}}})
+		page, err := opened.layout(i)
 		if err != nil {
 			b.warn(fmt.Sprintf("page %d could not be read", i+1))
-			pages = append(pages, nil)
+			pages = append(pages, pdfPage{})
 			continue
 		}
-		text := pageLines(got.Text)
-		if len(text) == 0 {
+		if len(page.lines) == 0 {
 			empty++
 		}
-		pages = append(pages, text)
-		if size += len(got.Text); size > l.Text {
+		pages = append(pages, page)
+		if size += page.size; size > l.Text {
 			break
 		}
 	}
@@ -155,13 +153,7 @@ func (b *builder) readPDF(body []byte, l limits) error {
 	if empty > 0 {
 		b.warn(fmt.Sprintf("%d of %d pages have no text: pictures or scans", empty, len(pages)))
 	}
-	dropRunning(pages)
-	for i, lines := range pages {
-		b.at = i + 1
-		for _, p := range paragraphs(lines) {
-			b.paragraph(p)
-		}
-	}
+	b.readLayout(pages)
 	return nil
 }
 
@@ -176,99 +168,6 @@ func pdfDate(s string) string {
 		return ""
 	}
 	return t.Format("2006-01-02")
-}
-
-func pageLines(text string) []string {
-	var out []string
-	for line := range strings.Lines(strings.ReplaceAll(text, "\r", "\n")) {
-		line = strings.Map(func(r rune) rune {
-			if r == '\ufffe' || r == '\u0002' || r == '\u00ad' { // how PDFium gives a hyphen at which a word was parted
-				return -1
-			}
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, line)
-		if line = strings.Join(strings.Fields(strings.ToValidUTF8(line, "")), " "); line != "" {
-			out = append(out, line)
-		}
-	}
-	return out
-}
-
-// dropRunning takes out the lines that head and foot most pages.
-func dropRunning(pages [][]string) {
-	if len(pages) < 4 {
-		return
-	}
-	seen := map[string]int{}
-	edges := func(lines []string, fn func(i int)) {
-		if len(lines) < 3 {
-			return
-		}
-		for _, i := range []int{0, 1, len(lines) - 2, len(lines) - 1} {
-			fn(i)
-		}
-	}
-	key := func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if unicode.IsDigit(r) {
-				return '0'
-			}
-			return r
-		}, s)
-	}
-	for _, lines := range pages {
-		edges(lines, func(i int) { seen[key(lines[i])]++ })
-	}
-	for p, lines := range pages {
-		kept := make([]string, 0, len(lines))
-		drop := map[int]bool{}
-		edges(lines, func(i int) { drop[i] = seen[key(lines[i])]*2 > len(pages) && len(lines[i]) < 120 })
-		for i, line := range lines {
-			if !drop[i] {
-				kept = append(kept, line)
-			}
-		}
-		pages[p] = kept
-	}
-}
-
-// paragraphs joins the lines of a page: a line that is much shorter than the
-// page is wide, and ends a sentence, ends a paragraph.
-func paragraphs(lines []string) []string {
-	width := 0
-	for _, l := range lines {
-		width = max(width, len([]rune(l)))
-	}
-	var out []string
-	var p strings.Builder
-	for i, l := range lines {
-		if p.Len() > 0 {
-			s := p.String()
-			next := firstRune(l)
-			if strings.HasSuffix(s, "-") && unicode.IsLower(next) {
-				p.Reset()
-				p.WriteString(strings.TrimSuffix(s, "-"))
-			} else if last := lastRune(s); last < 0x2e80 || next < 0x2e80 {
-				p.WriteByte(' ')
-			}
-		}
-		p.WriteString(l)
-		short := len([]rune(l))*10 < width*7
-		ended := strings.ContainsRune(".!?:。！？…»”\")", lastRune(l))
-		upper := false
-		if i+1 < len(lines) {
-			r := firstRune(lines[i+1])
-			upper = !unicode.IsLower(r)
-		}
-		if i+1 == len(lines) || short && (ended || upper) {
-			out = append(out, p.String())
-			p.Reset()
-		}
-	}
-	return out
 }
 
 func firstRune(s string) rune {

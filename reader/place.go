@@ -66,6 +66,22 @@ func (p *places) of(n *html.Node) place {
 var noteNames = map[string]bool{"note": true, "tip": true, "warning": true, "caution": true, "important": true, "danger": true, "hint": true,
 	"attention": true, "admonition": true, "admonitionblock": true, "callout": true, "sidebar": true, "sidebarblock": true, "footnote": true, "footnotes": true}
 
+// noteWords are the titles of notes that stand alone above them.
+var noteWords = map[string]bool{"note": true, "notes": true, "tip": true, "warning": true, "caution": true, "important": true, "hint": true, "attention": true, "danger": true,
+	"замечание": true, "примечание": true, "внимание": true, "предупреждение": true, "совет": true, "важно": true, "подсказка": true,
+	"注意": true, "提示": true, "警告": true, "注": true, "小心": true, "重要": true, "说明": true, "备注": true}
+
+// labelled puts the title of a note before its words.
+func labelled(label, text string) string {
+	switch last := lastRune(label); {
+	case strings.ContainsRune(":：!?！？", last):
+		return label + " " + text
+	case last > 0x2e80:
+		return label + "：" + text
+	}
+	return label + ": " + text
+}
+
 func (p *places) noteAround(n *html.Node) *html.Node {
 	if n == nil || n.Type != html.ElementNode {
 		return nil

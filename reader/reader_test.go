@@ -269,7 +269,7 @@ func TestPDF(t *testing.T) {
 	if p.Title != "A short report" || p.Author != "Ann Lee" || p.Date != "2023-04-17" || p.Lang != "en" || p.Format != PDF {
 		t.Errorf("%+v", p)
 	}
-	if n := len(p.Blocks); n != 4 || p.Blocks[n-1].Page != 5 || p.Blocks[0].Page != 1 {
+	if n := len(p.Blocks); n != 8 || p.Blocks[n-1].Page != 5 || p.Blocks[0].Page != 1 {
 		t.Errorf("%d blocks\n%s", n, outline(p))
 	}
 	if !strings.Contains(p.Text, "that engineers found in its pillars on page 4.") || strings.Contains(p.Text, "Annual report") || strings.Contains(p.Text, "Page 4") {
