@@ -1,29 +1,86 @@
 package extract
 
 import (
+	"cmp"
+	"slices"
+
 	"dossier/extract/internal/evidence"
 	"dossier/index"
 	"dossier/lang"
 )
 
-// Candidate is a passage that a search found, with its score there.
-type Candidate = evidence.Candidate
-
-// Judged is a candidate with what speaks for it.
-type Judged = evidence.Ranked
-
-// RankSize is the number of features of a candidate.
-const RankSize = evidence.RankSize
-
-// RankNames name the features.
-var RankNames = evidence.RankNames
-
-// Judge reads candidates for a question.
-func Judge(question string, code lang.Code, w Weights, groups []index.Group, cs []Candidate) []Judged {
-	return evidence.Read(question, code, w, groups...).Judge(cs)
+// Candidate is a passage that a search found, and how well.
+type Candidate struct {
+	Passage
+	Name     string    // of the file, if it is one: what names a document may be its title
+	Lang     lang.Code // of the document
+	Score    float64   // of the search
+	Position int       // of the passage in its document, from 0
+	First    bool      // it is the first under its heading
 }
 
-// Unknown is the share of a question that no document has.
-func Unknown(question string, code lang.Code, w Weights, groups []index.Group) float64 {
-	return evidence.Read(question, code, w, groups...).Unknown()
+// Ranked is a candidate with what it is worth beside the others.
+type Ranked struct {
+	Candidate int // index among the candidates given
+	Score     float64
+}
+
+// Rank puts candidates in the order in which they may answer a question: by
+// what the search thought of them, and by how much of what is asked about
+// stands together there, in what they define, and in the titles and headings
+// above. Groups are other ways to say parts of the question.
+func Rank(question string, candidates []Candidate, w Weights, groups ...index.Group) []Ranked {
+	judged := Judge(question, candidates, w, groups...)
+	weights := evidence.RankWeights()
+	out := make([]Ranked, len(candidates))
+	for i := range judged {
+		out[i] = Ranked{i, judged[i].Worth(&weights)}
+	}
+	slices.SortStableFunc(out, func(a, b Ranked) int { return cmp.Compare(b.Score, a.Score) })
+	return out
+}
+
+// Judged is what speaks for a candidate, for those who fit weights.
+type Judged struct{ evidence.Judged }
+
+// FeatureNames name the features of a candidate.
+var FeatureNames = evidence.RankNames
+
+// Judge reads candidates for a question.
+func Judge(question string, candidates []Candidate, w Weights, groups ...index.Group) []Judged {
+	read := make([]evidence.Candidate, len(candidates))
+	count := map[lang.Code]int{}
+	code := lang.Code("")
+	for i, c := range candidates {
+		title := c.Title
+		if c.Name != "" {
+			title += " / " + c.Name
+		}
+		read[i] = evidence.Candidate{
+			Passage: evidence.Passage{Above: c.Headings, Text: c.Text},
+			Title:   title, Score: c.Score, Position: c.Position, First: c.First,
+		}
+		if count[c.Lang]++; count[c.Lang] > count[code] {
+			code = c.Lang
+		}
+	}
+	if code == "" {
+		code = lang.Detect(question)
+	}
+	out := make([]Judged, len(candidates))
+	for i, j := range evidence.Read(question, code, w, groups...).Judge(read) {
+		out[i] = Judged{j}
+	}
+	return out
+}
+
+// Quote returns the part of the candidate's text to quote, of at most so many
+// words, and in it the sentence that says most.
+func (j *Judged) Quote(words int) (quote, mark lang.Span) {
+	if j.Best < 0 {
+		return quote, mark
+	}
+	units := j.Page.Units
+	from, to := j.Page.Around(j.Best, words)
+	return lang.Span{Start: units[from].Start, End: units[to-1].End}, units[j.Best].Span
 }

@@ -97,7 +97,7 @@ func (a *applier) put(t *task, d Document) {
 		a.failed++
 	}
 	for i := range d.Chunks {
-		doc := indexed(&d, i)
+		doc := Indexed(&d, i)
 		a.builder.Add(doc)
 		if a.embeds() {
 			a.texts = append(a.texts, chunkText{doc.ID, forEmbedder(doc)})

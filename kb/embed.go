@@ -154,7 +154,7 @@ func (a *applier) chunkTexts(ctx context.Context, ids []string) ([]chunkText, er
 			docs[n] = &read[0]
 		}
 		if chunk < len(docs[n].Chunks) {
-			texts = append(texts, chunkText{id, forEmbedder(indexed(docs[n], chunk))})
+			texts = append(texts, chunkText{id, forEmbedder(Indexed(docs[n], chunk))})
 		}
 	}
 	return texts, nil

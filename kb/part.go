@@ -3,8 +3,10 @@ package kb
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"dossier/extract"
 	"dossier/index"
 )
 
@@ -44,16 +46,37 @@ func (p *part) openVectors() {
 	p.vectors = v
 }
 
-// indexed is a chunk of a document as the index gets it. A search reads it in
+// Indexed is a chunk of a document as the index gets it. A search reads it in
 // the same form.
-func indexed(d *Document, chunk int) index.Doc {
+func Indexed(d *Document, chunk int) index.Doc {
 	c := d.Chunks[chunk]
 	headings := c.Headings
 	if len(headings) > 0 && headings[0] == d.Title {
 		headings = headings[1:]
 	}
-	return index.Doc{ID: ChunkID(d.N, chunk), Title: titleOf(d), Heading: strings.Join(headings, " / "),
+	return index.Doc{ID: ChunkID(d.N, chunk), Title: strings.TrimPrefix(d.Title+" / "+nameOf(d), " / "), Heading: strings.Join(headings, " / "),
 		Text: d.Text[c.Start:c.End], Lang: d.Lang}
+}
+
+// Candidate is a chunk of a document as it is ranked.
+func Candidate(d *Document, chunk int) extract.Candidate {
+	c := d.Chunks[chunk]
+	return extract.Candidate{
+		Passage: extract.Passage{ID: ChunkID(d.N, chunk), Title: d.Title, Headings: c.Headings, Text: d.Text[c.Start:c.End]},
+		Name:    nameOf(d), Lang: d.Lang, Position: chunk,
+		First: chunk == 0 || !slices.Equal(d.Chunks[chunk-1].Headings, c.Headings),
+	}
+}
+
+// nameOf is what a file is called, with the folder that it is in: both often
+// say what it is about.
+func nameOf(d *Document) string {
+	name := filepath.Base(d.Path)
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	if folder := filepath.Base(filepath.Dir(d.Path)); folder != "." && folder != string(filepath.Separator) {
+		name = folder + " / " + name
+	}
+	return strings.ToValidUTF8(name, "")
 }
 
 // titleOf is what a document is called: its title or, failing that, the name

@@ -228,7 +228,7 @@ func (s *searching) readChunks(ids ...string) error {
 			_, chunk, _ := ParseChunkID(id)
 			doc := index.Doc{ID: id}
 			if d := docs[numbers[i]]; d != nil && chunk < len(d.Chunks) {
-				doc = indexed(d, chunk)
+				doc = Indexed(d, chunk)
 				doc.Text = strings.Clone(doc.Text)
 			}
 			s.chunks[id] = doc

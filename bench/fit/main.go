@@ -1,222 +1,114 @@
-// Command fit (experiments).
+// Command fit finds the weights by which package extract ranks passages. It
+// reads a set of questions over real documents (manuals_multi), prints how well
+// they are answered with weights that were fitted to the other folders, folder
+// by folder, and the Go text of the weights that were fitted to all of them; the
+// questions of bench/questions, which nothing is fitted to, come last.
+//
+//	go run ./bench/fit [-set DIR] [-documents DIR]
+//
+// What it printed last is bench/results/fit.txt.
 package main
 
 import (
 	"context"
-	"encoding/gob"
+	"crypto/sha256"
 	"flag"
 	"fmt"
-	"io/fs"
-	"log"
+	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"dossier/bench/internal/asked"
-	"dossier/extract"
-	"dossier/index"
-	"dossier/kb"
-	"dossier/lang"
-	"dossier/lang/terms"
+	"dossier/bench/internal/lab"
 	"dossier/reader"
 )
 
-type doc struct {
-	File string // folder/path
-	Page *reader.Page
-}
-
-func readAll(dir, cache string) []doc {
-	if f, err := os.Open(cache); err == nil {
-		defer f.Close()
-		var out []doc
-		if err := gob.NewDecoder(f).Decode(&out); err == nil {
-			return out
-		}
-	}
-	r := reader.New(reader.Config{CacheDir: "/tmp/fitcache"})
-	defer r.Close()
-	var files []string
-	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			files = append(files, p)
-		}
-		return nil
-	})
-	out := make([]doc, len(files))
-	var wg sync.WaitGroup
-	work := make(chan int)
-	for range 2 {
-		wg.Go(func() {
-			for i := range work {
-				body, err := os.ReadFile(files[i])
-				if err != nil {
-					continue
-				}
-				page, err := r.Read(context.Background(), reader.Document{Path: files[i], Body: body})
-				rel, _ := filepath.Rel(dir, files[i])
-				if err != nil {
-					fmt.Println(rel, err)
-					continue
-				}
-				page.Markdown = ""
-				out[i] = doc{rel, page}
-			}
-		})
-	}
-	for i := range files {
-		work <- i
-	}
-	close(work)
-	wg.Wait()
-	kept := out[:0]
-	for _, d := range out {
-		if d.Page != nil {
-			kept = append(kept, d)
-		}
-	}
-	f, err := os.Create(cache)
-	if err == nil {
-		err = gob.NewEncoder(f).Encode(kept)
-		f.Close()
-	}
-	if err != nil {
-		log.Fatal(err)
-	}
-	return kept
-}
-
-var (
-	dir             = flag.String("dir", "/tmp/man", "")
-	cache           = flag.String("cache", "/tmp/man.gob", "")
-	questions       = flag.String("questions", "/work/shared/eval/manuals_multi/questions.jsonl.gz", "")
-	ranked          = flag.Bool("rank", false, "")
-	depth           = flag.Int("depth", 100, "")
-	unseen          = flag.String("unseen", "/work/wt/questions/bench/questions/documents", "")
-	unseenQuestions = flag.String("unseen-questions", "/work/wt/questions/bench/questions/questions.jsonl", "")
-	old             = flag.Bool("old", false, "")
-)
-
-// unit is a passage of a document
-type unit struct {
-	doc      *doc
-	start    int
-	end      int
-	headings []string
-	text     string
-	at       int
-}
-
 func main() {
 	reader.WorkerMain()
-	flag.Parse()
-	t0 := time.Now()
-	cases := load(*dir, *cache, *questions)
-	fmt.Println("judged", time.Since(t0))
-	w := report(cases)
-	if *unseen != "" {
-		mine := load(*unseen, "/tmp/unseen.gob", *unseenQuestions)
-		print("UNSEEN search", score(mine, func(*fitCase) *weights { return &weights{1} }))
-		print("UNSEEN", score(mine, func(*fitCase) *weights { return &w }))
-		refusals(mine, func(*fitCase) *weights { return &w })
-		groups(mine, func(*fitCase) *weights { return &w })
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "fit:", err)
+		os.Exit(1)
 	}
-	fmt.Println(time.Since(t0))
 }
 
-func load(dir, cache, questions string) []fitCase {
-	docs := readAll(dir, cache)
-	qs, err := asked.Load(questions)
+func run(ctx context.Context, out io.Writer) error {
+	root, err := lab.ProjectRoot()
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
-	folders := map[string][]*unit{}
-	for i := range docs {
-		d := &docs[i]
-		folder, _, _ := strings.Cut(d.File, "/")
-		for at, c := range kb.Cut(d.Page, 0) {
-			folders[folder] = append(folders[folder], &unit{d, c.Start, c.End, c.Headings, d.Page.Text[c.Start:c.End], at})
-		}
+	set := flag.String("set", filepath.Join(root, "..", "shared", "eval", "manuals_multi"), "folder with questions.jsonl.gz and corpus.tar.gz")
+	documents := flag.String("documents", filepath.Join(root, "bench", "questions", "documents"), "folder with the documents of bench/questions")
+	flag.Parse()
+	if _, err := os.Stat(*set); err != nil {
+		return fmt.Errorf("there are no questions to fit to: %w", err)
 	}
-	indexes := map[string]*index.Index{}
-	for name, units := range folders {
-		b := index.NewBuilder()
-		for i, u := range units {
-			b.Add(index.Doc{ID: fmt.Sprint(i), Title: u.doc.name(), Heading: strings.Join(u.headings, " / "), Text: u.text, Lang: lang.Code(u.doc.Page.Lang)})
-		}
-		s, err := index.Open(b.Bytes())
+	dir, err := os.MkdirTemp("", "fit-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := exec.CommandContext(ctx, "tar", "xzf", filepath.Join(*set, "corpus.tar.gz"), "-C", dir).Run(); err != nil {
+		return fmt.Errorf("unpacking the corpus: %w", err)
+	}
+	for _, file := range []string{"questions.jsonl.gz", "corpus.tar.gz"} {
+		sum, err := hash(filepath.Join(*set, file))
 		if err != nil {
-			log.Fatal(err)
+			return err
 		}
-		indexes[name] = index.New(s)
-		fmt.Println(name, len(units), "units")
+		fmt.Fprintf(out, "%s  %s\n", sum, file)
 	}
-	var cases []fitCase
-	for i := range qs {
-		q := &qs[i]
-		text := q.Question
-		if len(q.History) > 0 {
-			text = q.History[len(q.History)-1].Question + " " + text
-		}
-		ix := indexes[q.Folder]
-		groups, err := ix.Respell(text)
-		if err != nil {
-			log.Fatal(err)
-		}
-		groups = append(groups, kb.Translate(terms.Default(), ix, text)...)
-		query := index.Query{Text: text, Limit: *depth, Groups: groups}
-		found, err := ix.Search(query)
-		if *ranked {
-			found, err = ix.Rank(query, func(id string) (index.Doc, error) {
-				var k int
-				fmt.Sscan(id, &k)
-				u := folders[q.Folder][k]
-				return index.Doc{ID: id, Title: u.doc.name(), Heading: strings.Join(u.headings, " / "), Text: u.text, Lang: lang.Code(u.doc.Page.Lang)}, nil
-			})
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
-		var cs []extract.Candidate
-		var us []*unit
-		for _, h := range found {
-			var k int
-			fmt.Sscan(h.ID, &k)
-			u := folders[q.Folder][k]
-			us = append(us, u)
-			first := k == 0 || folders[q.Folder][k-1].doc != u.doc || !slices.Equal(folders[q.Folder][k-1].headings, u.headings)
-			cs = append(cs, extract.Candidate{Title: u.doc.name(), Headings: u.headings, Text: u.text, Score: h.Score, Document: u.doc.File, Lang: lang.Code(u.doc.Page.Lang), First: first, Position: u.at})
-		}
-		byLang := map[lang.Code]int{}
-		code := lang.Code(q.Lang)
-		for _, c := range cs {
-			if byLang[c.Lang]++; byLang[c.Lang] > byLang[code] {
-				code = c.Lang
-			}
-		}
-		judged := extract.Judge(text, code, ix, groups, cs)
-		c := fitCase{q: q, text: text, ix: ix, unknown: extract.Unknown(text, code, ix, groups)}
-		for j := range judged {
-			c.units = append(c.units, us[j])
-			c.f = append(c.f, judged[j].Features)
-			c.right = append(c.right, !q.Unanswerable() && q.Shows(us[j].text))
-			c.quotes = append(c.quotes, window(us[j].text, &judged[j]))
-		}
-		cases = append(cases, c)
+	cases, err := load(ctx, dir, filepath.Join(*set, "questions.jsonl.gz"))
+	if err != nil {
+		return err
 	}
-	return cases
+	weights := report(out, cases)
+	if _, err := os.Stat(*documents); err != nil {
+		fmt.Fprintf(out, "no documents of bench/questions at %s: go run ./bench/questions/fetch\n", *documents)
+		return nil
+	}
+	if cases, err = load(ctx, *documents, filepath.Join(root, "bench", "questions", "questions.jsonl")); err != nil {
+		return err
+	}
+	tell(out, "bench/questions", cases, func(*example) *vector { return &weights })
+	return nil
 }
 
-func (d *doc) name() string {
-	_, rest, _ := strings.Cut(d.File, "/")
-	rest = strings.TrimSuffix(rest, filepath.Ext(rest))
-	if *names {
-		return d.Page.Title + " / " + strings.NewReplacer("/", " / ").Replace(rest)
+func hash(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
 	}
-	return d.Page.Title
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return fmt.Sprintf("%x", h.Sum(nil)), err
 }
 
-var names = flag.Bool("names", true, "")
+// load finds passages for the questions over folders of documents.
+func load(ctx context.Context, dir, questions string) ([]example, error) {
+	list, err := asked.Load(questions)
+	if err != nil {
+		return nil, err
+	}
+	shelves, err := read(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []example
+	for i := range list {
+		shelf := shelves[list[i].Folder]
+		if shelf == nil {
+			return nil, fmt.Errorf("%s: there is no folder %q", questions, list[i].Folder)
+		}
+		e, err := shelf.look(&list[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}

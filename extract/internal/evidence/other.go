@@ -66,32 +66,3 @@ func (q *Question) rarity(w Weights, t index.Token, groups []index.Group) float6
 	}
 	return said
 }
-
-// Unknown is the share of the question's words that no document has, in no way.
-func (q *Question) Unknown() float64 {
-	n, all := 0.0, 0.0
-	for _, t := range q.Terms {
-		all++
-		if t.missing {
-			n++
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return n / all
-}
-
-// nowhere reports whether no document has a token, nor another way to say it.
-func (q *Question) nowhere(w Weights, t index.Token, groups []index.Group) bool {
-	known, ok := w.(interface{ Known(term string) bool })
-	if !ok || known.Known(t.Term) {
-		return false
-	}
-	for _, g := range groups {
-		if t.Start >= g.Start && t.End <= g.End && len(g.Alternatives) > 0 {
-			return false
-		}
-	}
-	return true
-}

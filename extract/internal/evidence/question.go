@@ -15,13 +15,12 @@ type Weights interface{ Weight(term string) float64 }
 
 // Term is a word of a question, or a pair of characters.
 type Term struct {
-	Name    string  // the stem
-	Weight  float64 // of all terms together: 1
-	Key     bool    // a name or a number: what a passage must have to be about the same
-	number  bool
-	linked  bool // a pair of characters that begins with the end of the term before
-	runes   int
-	missing bool // no document has it, in no way
+	Name   string  // the stem
+	Weight float64 // of all terms together: 1
+	Key    bool    // a name or a number: what a passage must have to be about the same
+	number bool
+	linked bool // a pair of characters that begins with the end of the term before
+	runes  int
 }
 
 // Question is a question that was read.
@@ -77,7 +76,6 @@ func Read(question string, code lang.Code, w Weights, groups ...index.Group) *Qu
 		q.Terms = append(q.Terms, Term{
 			Name: t.Term, Weight: weight, Key: key(question, t), number: t.Number,
 			linked: t.Pair && t.Start < end, runes: utf8.RuneCountInString(t.Term),
-			missing: w != nil && !t.Pair && q.nowhere(w, t, groups),
 		})
 		if end = 0; t.Pair {
 			end = t.End

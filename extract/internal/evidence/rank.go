@@ -1,165 +1,137 @@
 package evidence
 
 import (
-	"math"
 	"strings"
 	"unicode/utf8"
-
-	"dossier/lang"
 )
 
-// Features of a passage among those that a search found.
+// Features of a passage among those that a search found. They are few: of twice
+// as many, those that told nothing about documents which the weights were not
+// fitted to are gone.
 const (
-	rankScore    = iota // of the search, beside the best
-	rankCover           // share of the question's weight that it has with what stands above it
-	rankText            // that its text has
-	rankSentence        // that its best sentence has
-	rankNear            // what that sentence's neighbours and headings add
-	rankPairs           // neighbours in the question that stand near each other
-	rankHeading         // share of the question that the heading right above it has
-	rankNamed           // how much of that heading is the question
-	rankTitle           // share of the question that the title has
-	rankTitled          // how much of the title is the question
-	rankFirst           // it is the first under a heading that has much of the question
-	rankKeys            // names and numbers of the question that it has with what stands above
-	rankLacks           // no sentence with words of the question has an answer of the wanted kind
-	rankDocument        // what else of its document was found
-	rankShort           // it is only a few words
-	rankCode            // it is code or a list of signs for the most part
-	rankForeign         // it is in another language than most
-	rankTerm            // what it defines is in the question
-	rankRare
-	rankRare2
-	rankWindow
-	rankLead
+	rankScore  = iota // of the search, beside the best
+	rankCover         // share of the question's weight that it has with what stands above it
+	rankWindow        // that one sentence has with its neighbours and what stands above
+	rankTitle         // that the title and the file's name have
+	rankTitled        // how much of these is the question
+	rankFirst         // it is the first under a heading or title that the question names
+	rankLead          // it stands at the head of a document that the question names
+	rankTerm          // what it defines is in the question
+	rankLacks         // no sentence has an answer of the wanted kind
+	rankShort         // it is only a few words
 	RankSize
 )
 
 // RankNames name them.
-var RankNames = [RankSize]string{"score", "cover", "text", "sentence", "near", "pairs", "heading", "named", "title", "titled", "first", "keys",
-	"lacks", "document", "short", "code", "foreign", "term", "rare", "rare2", "window", "lead"}
+var RankNames = [RankSize]string{"score", "cover", "window", "title", "titled", "first", "lead", "term", "lacks", "short"}
 
 // Candidate is a passage that a search found.
 type Candidate struct {
-	Title    string
-	Headings []string
-	Text     string
+	Passage
+	Title    string  // with the name of the file, if it is one
 	Score    float64 // of the search
-	Document string
-	Lang     lang.Code
-	First    bool // under its heading
-	Position int  // in its document
+	Position int     // in its document, from 0
+	First    bool    // under its heading
 }
 
-// Ranked is a candidate that was judged.
-type Ranked struct {
+// Judged is a candidate that was read for a question.
+type Judged struct {
 	Page     *Page
-	Best     int // unit, -1 if there is none to quote
+	Best     int // the unit that says most, -1 if there is none
 	Features [RankSize]float64
 }
 
-// Judge reads candidates, the best of the search first, for a question.
-func (q *Question) Judge(candidates []Candidate) []Ranked {
-	out := make([]Ranked, len(candidates))
+// Judge reads candidates for a question.
+func (q *Question) Judge(candidates []Candidate) []Judged {
 	most := tiny
-	byDocument := map[string]float64{}
-	languages := map[lang.Code]int{}
-	for _, c := range candidates {
-		most = max(most, c.Score)
-		byDocument[c.Document] += c.Score
-		languages[c.Lang]++
+	for i := range candidates {
+		most = max(most, candidates[i].Score)
 	}
-	common := lang.Code("")
-	for code, n := range languages {
-		if n > languages[common] || n == languages[common] && code < common {
-			common = code
-		}
-	}
-	for i, c := range candidates {
-		out[i] = q.judgeOne(c, most)
-		f := &out[i].Features
-		f[rankDocument] = math.Log1p((byDocument[c.Document] - c.Score) / most)
-		if c.Lang != common {
-			f[rankForeign] = 1
-		}
+	out := make([]Judged, len(candidates))
+	for i := range candidates {
+		out[i] = q.judgeOne(&candidates[i], most)
 	}
 	return out
 }
 
-func (q *Question) judgeOne(c Candidate, most float64) Ranked {
-	above := append([]string{c.Title}, c.Headings...)
-	p := q.ReadPage(above, c.Text)
-	r := Ranked{Page: p, Best: -1}
-	f := &r.Features
+// Worth is what the weights make of the features: of two candidates for one
+// question the one that is worth more comes first.
+func (j *Judged) Worth(weights *[RankSize]float64) float64 { return dot(weights[:], j.Features[:]) }
+
+// Weights of the features, as they were fitted.
+func RankWeights() [RankSize]float64 { return rankWeights }
+
+func (q *Question) judgeOne(c *Candidate, most float64) Judged {
+	p := q.ReadPage(append([]string{c.Title}, c.Above...), c.Text)
+	j := Judged{Page: p, Best: q.best(p, c.Text)}
+	f := &j.Features
 	f[rankScore] = c.Score / most
 	f[rankCover] = q.share(p.covered)
-	text := make([]float64, len(q.Terms))
-	lacks, words, best := true, 0, 0.0
-	code := 0
+	words := 0
+	lacks := q.Want != Anything
 	for i := range p.Units {
 		u := &p.Units[i]
 		words += u.Words
-		if u.Kind == Debris {
-			code += u.Words
-		}
-		if u.Kind == Heading {
-			continue
-		}
-		for t, how := range u.own {
-			text[t] = max(text[t], how)
-		}
-		own := q.share(q.has(p, u))
-		near := q.share(q.window(p, i)) - own
-		value := own + 0.5*near + 0.3*q.pairs(u.words)
-		lack := q.lacks(u.In(c.Text), u.words)
-		if own > 0 && !lack {
+		if u.Kind != Heading && lacks && q.share(u.own) > 0 && !q.lacks(u.In(c.Text), u.words) {
 			lacks = false
 		}
-		if lack {
-			value *= 0.7
-		}
-		if u.Kind != Debris && value > best || r.Best < 0 {
-			best, r.Best = value, i
-			f[rankSentence], f[rankNear] = own, near
-		}
-		f[rankPairs] = max(f[rankPairs], q.pairs(u.words))
 	}
-	f[rankText] = q.share(text)
-	if lacks && q.Want != Anything {
+	if j.Best >= 0 {
+		f[rankWindow] = q.share(q.window(p, j.Best))
+	}
+	if lacks {
 		f[rankLacks] = 1
 	}
-	if n := len(c.Headings); n > 0 {
-		f[rankHeading], f[rankNamed] = q.names(c.Headings[n-1])
-	}
 	f[rankTitle], f[rankTitled] = q.names(c.Title)
+	named := f[rankTitle] * f[rankTitled]
+	f[rankLead] = named / float64(1+c.Position)
 	if c.First {
-		f[rankFirst] = max(f[rankHeading]*f[rankNamed], f[rankTitle]*f[rankTitled])
-	}
-	if a, b := q.telling(); a >= 0 {
-		f[rankRare] = p.covered[a]
-		if b >= 0 {
-			f[rankRare2] = p.covered[b]
-		} else {
-			f[rankRare2] = p.covered[a]
+		f[rankFirst] = named
+		if n := len(c.Above); n > 0 {
+			share, how := q.names(c.Above[n-1])
+			f[rankFirst] = max(named, share*how)
 		}
 	}
-	f[rankWindow] = f[rankSentence] + f[rankNear]
-	f[rankLead] = f[rankTitle] * f[rankTitled] / float64(1+c.Position)
-	f[rankKeys] = q.keyShare(p.covered)
 	f[rankShort] = 1 / (1 + float64(words)/10)
-	if words > 0 {
-		f[rankCode] = float64(code) / float64(words)
-	}
 	if term, ok := defined(c.Text); ok {
-		share, named := q.names(term)
-		f[rankTerm] = share * named
+		share, how := q.names(term)
+		f[rankTerm] = share * how
 	}
-	return r
+	return j
+}
+
+// What counts of a sentence that has no answer of the wanted kind, and what
+// stands around it and in the order of the question.
+const (
+	lackingCounts = 0.7
+	nearCounts    = 0.5
+	pairsCount    = 0.3
+)
+
+// best returns the unit of a page that says most about the question, -1 for
+// none.
+func (q *Question) best(p *Page, text string) int {
+	best, most := -1, -1.0
+	for i := range p.Units {
+		u := &p.Units[i]
+		if u.Kind == Heading || u.Kind == Debris && best >= 0 {
+			continue
+		}
+		own := q.share(q.has(p, u))
+		value := own + nearCounts*(q.share(q.window(p, i))-own) + pairsCount*q.pairs(u.words)
+		if q.lacks(u.In(text), u.words) {
+			value *= lackingCounts
+		}
+		if value > most || best >= 0 && p.Units[best].Kind == Debris {
+			best, most = i, value
+		}
+	}
+	return best
 }
 
 // names returns the share of the question that a line has, and how much of the
 // line is the question.
-func (q *Question) names(line string) (share, named float64) {
+func (q *Question) names(line string) (share, how float64) {
 	words := q.words(line)
 	marks := make([]float64, len(q.Terms))
 	q.mark(marks, words)
@@ -173,59 +145,38 @@ func (q *Question) names(line string) (share, named float64) {
 			had++
 		}
 	}
-	if all > 0 {
-		named = float64(had) / float64(all)
+	if all == 0 {
+		return 0, 0
 	}
-	return q.share(marks), named
+	return q.share(marks), float64(had) / float64(all)
 }
 
-// defined returns the first line of a passage if the rest explains it.
+// longestTerm is how many letters what is defined has for the most.
+const longestTerm = 60
+
+// defined returns the first line of a passage if the rest may explain it.
 func defined(text string) (string, bool) {
 	line, rest, ok := strings.Cut(text, "\n")
-	return line, ok && utf8.RuneCountInString(line) < 60 && strings.TrimSpace(rest) != ""
+	return line, ok && utf8.RuneCountInString(line) < longestTerm && strings.TrimSpace(rest) != ""
 }
 
-// Prior is the dot product of weights and features.
-func (r *Ranked) Weigh(w *[RankSize]float64) float64 { return dot(w[:], r.Features[:]) }
-
-// Window returns the best unit of a passage with as much of what stands around
-// it as makes at most so many words.
-func (r *Ranked) Window(text string, words int) string {
-	if r.Best < 0 {
-		return text
-	}
-	units := r.Page.Units
-	from, to := r.Best, r.Best+1
-	n := units[r.Best].Words
-	for {
-		grown := false
-		if to < len(units) && n+units[to].Words <= words {
-			n += units[to].Words
+// Around returns the span of units around one that makes a quote of at most so
+// many words: what follows comes before what precedes, headings are left out.
+func (p *Page) Around(unit, words int) (from, to int) {
+	from, to = unit, unit+1
+	n := p.Units[unit].Words
+	for grown := true; grown; {
+		grown = false
+		if to < len(p.Units) && n+p.Units[to].Words <= words {
+			n += p.Units[to].Words
 			to++
 			grown = true
 		}
-		if from > 0 && units[from-1].Kind != Heading && n+units[from-1].Words <= words {
+		if from > 0 && p.Units[from-1].Kind != Heading && n+p.Units[from-1].Words <= words {
 			from--
-			n += units[from].Words
+			n += p.Units[from].Words
 			grown = true
 		}
-		if !grown {
-			break
-		}
 	}
-	return text[units[from].Start:units[to-1].End]
-}
-
-// telling returns the two terms that weigh most, -1 where there are none.
-func (q *Question) telling() (first, second int) {
-	first, second = -1, -1
-	for i := range q.Terms {
-		switch {
-		case first < 0 || q.Terms[i].Weight > q.Terms[first].Weight:
-			first, second = i, first
-		case second < 0 || q.Terms[i].Weight > q.Terms[second].Weight:
-			second = i
-		}
-	}
-	return first, second
+	return from, to
 }
