@@ -37,14 +37,10 @@ func (s *translations) addAll(meanings []table.Meaning, share float64) {
 	}
 }
 
-// best returns up to n of them, the best first.
-func (s *translations) best(n int) []Translation {
+// best returns up to maxTranslations of them, the best first. Nothing is added
+// after that.
+func (s *translations) best() []Translation {
 	slices.SortStableFunc(s.list, func(a, b Translation) int { return cmp.Compare(b.Weight, a.Weight) })
-	clear(s.at)
-	for i, t := range s.list {
-		if s.at != nil {
-			s.at[strings.ToLower(t.Text)] = i
-		}
-	}
-	return s.list[:min(n, len(s.list)):min(n, len(s.list))]
+	n := min(maxTranslations, len(s.list))
+	return s.list[:n:n]
 }

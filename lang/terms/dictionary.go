@@ -141,7 +141,7 @@ func (d *Dictionary) lookup(k *table.Keyer, term string, from, to lang.Code) []T
 				out.add(o.Text, e.Weight*o.Weight)
 			}
 		}
-		return out.best(maxTranslations)
+		return out.best()
 	}
 	l, look := d.lexicon(from), (*lexicon).toEnglish
 	if from == lang.English {
@@ -151,7 +151,7 @@ func (d *Dictionary) lookup(k *table.Keyer, term string, from, to lang.Code) []T
 	if len(out.list) == 0 {
 		look(l, k, l.others, term, &out)
 	}
-	return out.best(maxTranslations)
+	return out.best()
 }
 
 // byWay is how many translations go from one language to another by way of

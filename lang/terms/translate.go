@@ -85,7 +85,7 @@ func (d *Dictionary) word(k *table.Keyer, word string, from, to lang.Code) []Tra
 				all.add(t.Text, derivation*t.Weight)
 			}
 		}
-		found = all.best(maxTranslations)
+		found = all.best()
 	}
 	name := startsUpper(word)
 	if len(found) > 0 && !name {
@@ -109,7 +109,7 @@ func (d *Dictionary) word(k *table.Keyer, word string, from, to lang.Code) []Tra
 			out.add(s, share/(1+0.1*float64(i)))
 		}
 	}
-	return out.best(maxTranslations)
+	return out.best()
 }
 
 func startsUpper(word string) bool {
