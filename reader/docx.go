@@ -20,7 +20,7 @@ func (b *builder) readDOCX(body []byte) error {
 	if err != nil {
 		return partError(err)
 	}
-	d := &docx{b: b, styles: map[string]int{}}
+	d := &docx{b: b, styles: map[string]docxStyle{}}
 	if part, err := a.part("word/styles.xml", DOCX); err == nil {
 		d.readStyles(part)
 	}
@@ -51,7 +51,7 @@ func partError(err error) error {
 
 type docx struct {
 	b      *builder
-	styles map[string]int // style → heading level
+	styles map[string]docxStyle
 
 	para   strings.Builder
 	style  string
@@ -59,8 +59,71 @@ type docx struct {
 	listed bool
 	depth  int // of the list item
 	cell   strings.Builder
-	rows   [][]string
+	rows   []row
 	tables int // how many tables deep
+	code   []string
+}
+
+// docxStyle is what a style makes of a paragraph.
+type docxStyle struct {
+	kind   Kind // Heading, Item, Code, Contents, Note, Quote; "" for a paragraph
+	level  int  // of a heading or an item, from 1
+	parent string
+}
+
+// headingNames are the names of the styles of headings, before their level.
+// Word names them in English whatever its language; others do not.
+var headingNames = []string{"heading", "заголовок", "标题", "標題", "見出し", "überschrift", "titre", "título", "titolo", "nagłówek", "nadpis", "rubrik", "kop", "başlık", "제목", "otsikko", "overskrift", "címsor"}
+
+// docxStyleOf reads the name of a style.
+func docxStyleOf(name string) (kind Kind, level int) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	for _, h := range headingNames {
+		if rest, ok := strings.CutPrefix(name, h); ok {
+			if n, err := strconv.Atoi(strings.TrimSpace(rest)); err == nil && n > 0 && n < 10 {
+				return Heading, n
+			}
+		}
+	}
+	switch {
+	case name == "title":
+		return Heading, 1
+	case strings.HasPrefix(name, "toc ") && name != "toc heading", strings.HasPrefix(name, "index ") && name != "index heading", name == "table of figures":
+		return Contents, 0
+	case strings.Contains(name, "preformatted"), strings.Contains(name, "source code"), name == "code", strings.HasPrefix(name, "code "), name == "macro", strings.Contains(name, "listing"):
+		return Code, 0
+	case name == "caption":
+		return Note, 0
+	case name == "quote", name == "intense quote":
+		return Quote, 0
+	case name == "list heading", name == "definition term":
+		return Term, 1
+	case name == "list contents", name == "definition":
+		return Definition, 1
+	}
+	if rest, ok := strings.CutPrefix(name, "list "); ok && !strings.HasPrefix(rest, "paragraph") {
+		level = 1
+		if n, err := strconv.Atoi(rest[strings.LastIndexByte(rest, ' ')+1:]); err == nil {
+			level = min(max(n, 1), 8)
+		}
+		if strings.HasPrefix(rest, "bullet") || strings.HasPrefix(rest, "number") {
+			return Item, level
+		}
+	}
+	return "", 0
+}
+
+// style is what a style is or, where it says nothing itself, what the one is
+// that it is based on.
+func (d *docx) styleOf(id string) docxStyle {
+	for range 8 {
+		s, ok := d.styles[id]
+		if !ok || s.kind != "" || s.parent == "" {
+			return s
+		}
+		id = s.parent
+	}
+	return docxStyle{}
 }
 
 // value is the w:val of an element.
@@ -85,22 +148,28 @@ func (d *docx) readStyles(part []byte) {
 		if !ok {
 			continue
 		}
+		style := d.styles[id]
 		switch e.Name.Local {
 		case "style":
 			id = value(e, "styleId")
+			continue
 		case "name":
-			name := strings.ToLower(value(e, "val"))
-			if name == "title" {
-				d.styles[id] = 1
-			} else if n, ok := strings.CutPrefix(name, "heading "); ok {
-				if level, err := strconv.Atoi(n); err == nil {
-					d.styles[id] = level
-				}
-			}
+			style.kind, style.level = docxStyleOf(value(e, "val"))
+		case "basedOn":
+			style.parent = value(e, "val")
 		case "outlineLvl":
-			if n, err := strconv.Atoi(value(e, "val")); err == nil && n < 9 && d.styles[id] == 0 {
-				d.styles[id] = n + 1
+			if n, err := strconv.Atoi(value(e, "val")); err == nil && n >= 0 && n < 9 && style.kind == "" {
+				style.kind, style.level = Heading, n+1
 			}
+		case "numPr":
+			if style.kind == "" {
+				style.kind, style.level = Item, 1
+			}
+		default:
+			continue
+		}
+		if id != "" && len(d.styles) < 10_000 {
+			d.styles[id] = style
 		}
 	}
 }
@@ -133,6 +202,7 @@ func (d *docx) read(part []byte) error {
 		}
 	}
 	d.endParagraph()
+	d.endCode()
 	return nil
 }
 
@@ -164,10 +234,15 @@ func (d *docx) start(x *xml.Decoder, e xml.StartElement) error {
 		d.para.WriteString("[" + value(e, "id") + "]")
 	case "tbl":
 		d.endParagraph()
+		d.endCode()
 		d.tables++
 	case "tr":
 		if d.tables == 1 {
-			d.rows = append(d.rows, nil)
+			d.rows = append(d.rows, row{})
+		}
+	case "tblHeader":
+		if d.tables == 1 && len(d.rows) > 0 {
+			d.rows[len(d.rows)-1].header = value(e, "val") != "0" && value(e, "val") != "false"
 		}
 	}
 	return nil
@@ -179,12 +254,13 @@ func (d *docx) end(name string) {
 		d.endParagraph()
 	case "tc":
 		if d.tables == 1 && len(d.rows) > 0 {
-			d.rows[len(d.rows)-1] = append(d.rows[len(d.rows)-1], strings.TrimSpace(d.cell.String()))
+			last := &d.rows[len(d.rows)-1]
+			last.cells = append(last.cells, strings.TrimSpace(d.cell.String()))
 			d.cell.Reset()
 		}
 	case "tbl":
 		if d.tables--; d.tables == 0 {
-			d.b.table(headed(d.rows))
+			d.b.table(knownHeader(d.rows))
 			d.rows = nil
 		}
 		d.tables = max(d.tables, 0)
@@ -213,31 +289,68 @@ func charData(x *xml.Decoder) (string, error) {
 }
 
 func (d *docx) endParagraph() {
-	text := strings.Join(strings.Fields(d.para.String()), " ")
-	style, level, listed, depth := d.style, d.level, d.listed, d.depth
+	raw := d.para.String()
+	text := strings.Join(strings.Fields(raw), " ")
+	style, level, listed, depth := d.styleOf(d.style), d.level, d.listed, d.depth
 	d.para.Reset()
 	d.style, d.level, d.listed, d.depth = "", 0, false, 0
+	if d.tables > 0 {
+		if text != "" {
+			d.cell.WriteString(text + " ")
+		}
+		return
+	}
+	kind := style.kind
+	switch {
+	case level > 0:
+		kind = Heading
+	case kind == Heading:
+		level = style.level
+	case listed && kind != Code && kind != Contents:
+		kind = Item
+		if depth == 0 && style.kind == Item {
+			depth = style.level - 1
+		}
+	case kind == Item:
+		depth = style.level - 1
+	}
+	if kind == Code {
+		d.code = append(d.code, strings.TrimRight(strings.ReplaceAll(raw, "\t", "    "), " "))
+		return
+	}
 	if text == "" {
 		return
 	}
-	if d.tables > 0 {
-		d.cell.WriteString(text + " ")
-		return
-	}
-	if level == 0 {
-		level = d.styles[style]
-	}
-	switch {
-	case level > 0:
+	d.endCode()
+	switch kind {
+	case Heading:
 		d.b.heading(level, text)
-		if d.b.page.Title == "" {
+		if d.b.page.Title == "" && !contentsWord(text) {
 			d.b.page.Title = text
 		}
-	case listed:
-		d.b.item(min(depth, 8)+1, 0, false, text, escapeMarkdown(text))
+	case Item:
+		d.b.item(min(max(depth, 0), 8)+1, 0, false, text, escapeMarkdown(text))
+	case Contents:
+		d.b.contents(text, escapeMarkdown(text))
+	case Quote:
+		d.b.add(Quote, 0, text, "> "+escapeMarkdown(text))
+	case Note:
+		d.b.add(Note, 0, text, escapeMarkdown(text))
+	case Term:
+		d.b.add(Term, 1, text, escapeMarkdown(text))
+	case Definition:
+		d.b.add(Definition, 1, text, ": "+escapeMarkdown(text))
 	default:
 		d.b.paragraph(text)
 	}
+}
+
+// endCode writes the lines of code that were collected: each is a paragraph.
+func (d *docx) endCode() {
+	if s := strings.Join(d.code, "\n"); strings.TrimSpace(s) != "" {
+		d.b.code(s)
+	}
+	d.code = d.code[:0]
 }
 
 func (d *docx) readNotes(part []byte) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -18,6 +19,7 @@ func (b *builder) readEPUB(body []byte) error {
 	if err != nil {
 		return err
 	}
+	a.unfold("META-INF/container.xml")
 	var container struct {
 		Roots []struct {
 			Path string `xml:"full-path,attr"`
@@ -39,6 +41,7 @@ func (b *builder) readEPUB(body []byte) error {
 			ID   string `xml:"id,attr"`
 			Href string `xml:"href,attr"`
 			Type string `xml:"media-type,attr"`
+			Role string `xml:"properties,attr"`
 		} `xml:"manifest>item"`
 		Spine []struct {
 			ID string `xml:"idref,attr"`
@@ -56,8 +59,9 @@ func (b *builder) readEPUB(body []byte) error {
 	if len(pkg.Date) >= 10 {
 		b.page.Date = pkg.Date[:10]
 	}
-	files := map[string]string{}
+	files, contents := map[string]string{}, map[string]bool{}
 	for _, it := range pkg.Items {
+		contents[it.ID] = slices.Contains(strings.Fields(it.Role), "nav")
 		if strings.Contains(it.Type, "html") {
 			files[it.ID] = it.Href
 		}
@@ -85,7 +89,13 @@ func (b *builder) readEPUB(body []byte) error {
 			b.looseText(source)
 			continue
 		}
-		b.markup(article.All(doc), &url.URL{})
+		blocks := article.Chapter(doc)
+		if contents[ref.ID] {
+			for i := range blocks {
+				blocks[i].Contents = true
+			}
+		}
+		b.markup(blocks, &url.URL{})
 	}
 	return nil
 }

@@ -49,6 +49,8 @@ type pdfDocument struct {
 	engine pdfium.Pdfium
 	ref    references.FPDF_DOCUMENT
 	pages  int
+	widths map[rune]float64 // of characters, in heights of a line
+	width  float64          // of one on average
 }
 
 func (d *pdfDocument) close() {

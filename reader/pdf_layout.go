@@ -114,7 +114,6 @@ func (p *pdfLayout) large(l *pdfLine) bool { return l.height() > 1.12*p.body }
 
 func (p *pdfLayout) page(page *pdfPage) {
 	lines := page.lines
-	p.margins(lines)
 	p.contents = p.isContents(lines)
 	for i := 0; i < len(lines); {
 		l := &lines[i]
@@ -122,6 +121,7 @@ func (p *pdfLayout) page(page *pdfPage) {
 			p.flush()
 			p.term = -1
 		}
+		p.margins(lines, i)
 		if p.contents || leaders(l.text()) {
 			if level := p.heading(lines, i); level > 0 && !leaders(l.text()) && !numbersPage(l.text()) {
 				p.flush()
@@ -159,21 +159,21 @@ func (p *pdfLayout) page(page *pdfPage) {
 	p.term, p.listed, p.label = -1, p.listed[:0], ""
 }
 
-// margins finds where the lines of a page begin and end.
-func (p *pdfLayout) margins(lines []pdfLine) {
-	var lefts, rights []float64
-	for i := range lines {
-		if len(lines[i].text()) > 20 {
-			lefts, rights = append(lefts, lines[i].left), append(rights, lines[i].right)
+// nearby is how many lines before and after one its column is judged by.
+const nearby = 12
+
+// margins finds where the lines of the column begin and end that a line stands
+// in.
+func (p *pdfLayout) margins(lines []pdfLine, at int) {
+	l := &lines[at]
+	p.left, p.right = l.left, l.right
+	for i := max(0, at-nearby); i < min(len(lines), at+nearby+1); i++ {
+		other := &lines[i]
+		if other.left > l.right || other.right < l.left || other.left < l.left-8*p.body || other.left > l.left+8*p.body {
+			continue
 		}
+		p.left, p.right = min(p.left, other.left), max(p.right, other.right)
 	}
-	if len(lefts) == 0 {
-		p.left, p.right = 0, 1000
-		return
-	}
-	slices.Sort(lefts)
-	slices.Sort(rights)
-	p.left, p.right = lefts[len(lefts)/10], rights[len(rights)*9/10]
 }
 
 // isContents says that a page is one of a table of contents or an index: its
@@ -340,8 +340,10 @@ func joinText(s, next string) string {
 	}
 	last, first := lastRune(s), firstRune(next)
 	switch {
-	case last == parted:
+	case last == parted && unicode.IsLower(first):
 		return strings.TrimSuffix(s, string(parted)) + next
+	case last == parted:
+		return strings.TrimSuffix(s, string(parted)) + "-" + next
 	case last == '-' && unicode.IsLower(first) && len(s) > 1 && unicode.IsLetter(lastRune(s[:len(s)-1])):
 		return s[:len(s)-1] + next
 	case last >= 0x2e80 && first >= 0x2e80:

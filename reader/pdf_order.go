@@ -51,7 +51,7 @@ func (l *pdfLine) joinMarks() {
 	for i, c := range l.cells[1:] {
 		last := &out[len(out)-1]
 		mark := i == 0 && (markLength(last.text+" x") == len(last.text)+1 || sectionMark(last.text))
-		sign := strings.Trim(last.text, "$€£¥(-–—") == "" && len(last.text) < 6 && last.text != ""
+		sign := strings.Trim(last.text, "$€£¥(") == "" && len(last.text) < 6 && last.text != ""
 		tail := strings.Trim(c.text, ")%") == ""
 		switch {
 		case mark:
@@ -184,7 +184,7 @@ func dropRunning(pages []pdfPage) {
 			place := int(math.Round(l.bottom / 3))
 			shared := places[place] + places[place-1] + places[place+1]
 			again := texts[withoutDigits(s)]
-			drop[i] = len(s) < 150 && (again*2 > len(pages) || again >= 3 && shared*4 > len(pages) || shared*5 > len(pages)*2 && numbersPage(s) ||
+			drop[i] = len(s) < 150 && (again > 2 && pageNumber(s) || again*2 > len(pages) || again >= 3 && shared*4 > len(pages) || shared*5 > len(pages)*2 && numbersPage(s) ||
 				(alone[place]+alone[place-1]+alone[place+1])*2 > len(pages) && pages[p].apart(i))
 		}
 		kept := pages[p].lines[:0]

@@ -52,6 +52,8 @@ const (
 	// wideGap is the gap between two words, in heights of a line, that no
 	// program makes to fill a line.
 	wideGap = 1.4
+	// longWord is of how many characters on the end of a word is looked up.
+	longWord = 14
 	// maxPDFChars bounds what is looked at on one page.
 	maxPDFChars = 200_000
 )
@@ -195,9 +197,12 @@ func (w *pdfWords) endCell() {
 
 func (w *pdfWords) endLine() {
 	w.endCell()
-	if len(w.line.cells) > 0 {
+	if n := len(w.line.cells); n > 0 {
 		if w.line.mono {
 			_, w.line.mono = w.t.font(w.last)
+		}
+		if b, ok := w.t.box(w.last); ok && b.right > w.line.cells[n-1].left {
+			w.line.cells[n-1].right, w.line.right = b.right, b.right
 		}
 		w.lines = append(w.lines, w.line)
 	}
@@ -212,15 +217,20 @@ func (w *pdfWords) end() {
 	text := joinSurrogates(w.word)
 	w.word = w.word[:0]
 	begin, ok := w.t.box(w.first)
-	end := begin
-	if w.last > w.first {
-		end, _ = w.t.box(w.last)
-	}
 	if !ok { // stands nowhere: beside the last one
 		begin = pdfBox{w.cell.right, w.cell.right, w.line.bottom, w.line.top}
-		end = begin
 	}
 	height := begin.top - begin.bottom
+	right := begin.right
+	if word := w.t.chars[w.first : w.last+1]; ok {
+		right = w.t.d.wordEnd(begin, word)
+		if len(word) > longWord || word[0] >= 0x2e80 || word[len(word)-1] >= 0x2e80 {
+			if b, ok := w.t.box(w.last); ok {
+				right = b.right
+			}
+		}
+	}
+	gap := begin.left - w.cell.right
 	empty := w.line.cells == nil && w.text.Len() == 0
 	if !empty && begin.top < w.line.bottom+0.3*height && begin.left < w.cell.right {
 		last := w.last
@@ -234,7 +244,7 @@ func (w *pdfWords) end() {
 		w.cell = pdfCell{left: begin.left}
 	} else {
 		switch before := w.text.String(); {
-		case begin.left-w.cell.right > wideGap*max(height, 4):
+		case gap > wideGap*max(height, 4), gap > 0.4*height && amount(before, text):
 			w.endCell()
 			w.cell = pdfCell{left: begin.left}
 		case strings.HasSuffix(before, string(parted)): // no word was parted there
@@ -251,8 +261,45 @@ func (w *pdfWords) end() {
 		w.line.size = (w.line.size*w.counted + height*weight) / (w.counted + weight)
 		w.counted += weight
 	}
-	w.cell.right = max(begin.right, end.right)
+	w.cell.right = right
 	w.line.right = max(w.line.right, w.cell.right)
+}
+
+// amount says that a word begins a cell though the gap before it is small: one
+// of figures, after another.
+func amount(before, word string) bool {
+	if strings.Trim(word, "$€£¥") == "" {
+		return before != ""
+	}
+	last := before[strings.LastIndexByte(before, ' ')+1:]
+	return figures(word) && figures(last) && (strings.ContainsAny(word, ",.%()") || strings.ContainsAny(last, ",.%()"))
+}
+
+// wordEnd is where a word ends that begins with a box, by how wide characters
+// were so far: asking for each is what takes time.
+func (d *pdfDocument) wordEnd(first pdfBox, word []rune) float64 {
+	height := first.top - first.bottom
+	if d.widths == nil {
+		d.widths = map[rune]float64{}
+	}
+	wide := (first.right - first.left) / height
+	if known, ok := d.widths[word[0]]; ok {
+		wide = known + (wide-known)/8
+	}
+	d.widths[word[0]] = wide
+	if d.width == 0 {
+		d.width = wide
+	}
+	d.width += (wide - d.width) / 32
+	end := first.right
+	for _, r := range word[1:] {
+		w, ok := d.widths[r]
+		if !ok {
+			w = d.width
+		}
+		end += w * height
+	}
+	return end
 }
 
 // joinSurrogates writes characters that came in two halves as one.

@@ -90,11 +90,25 @@ func (p *places) noteAround(n *html.Node) *html.Node {
 		return got
 	}
 	note := p.noteAround(n.Parent)
-	if note == nil && n.DataAtom != atom.Body && n.DataAtom != atom.Html && (attr(n, "role") == "note" || isNote(attr(n, "class"))) {
+	if note == nil && n.DataAtom != atom.Body && n.DataAtom != atom.Html && (noteRole(n) || isNote(attr(n, "class"))) {
 		note = n
 	}
 	p.notes[n] = note
 	return note
+}
+
+// noteRole says that an element is a note by its role, or by what books write
+// for it.
+func noteRole(n *html.Node) bool {
+	switch attr(n, "role") {
+	case "note", "doc-footnote", "doc-endnote", "doc-tip", "doc-notice":
+		return true
+	}
+	switch attr(n, "epub:type") {
+	case "footnote", "endnote", "footnotes", "endnotes", "rearnote":
+		return true
+	}
+	return false
 }
 
 func isNote(class string) bool {

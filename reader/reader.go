@@ -91,6 +91,9 @@ const (
 	HTML     Format = "html"
 	PDF      Format = "pdf"
 	DOCX     Format = "docx"
+	ODT      Format = "odt"
+	PPTX     Format = "pptx"
+	XLSX     Format = "xlsx"
 	EPUB     Format = "epub"
 	Text     Format = "text"
 	Man      Format = "man" // the source of a page of a Unix manual
@@ -152,6 +155,12 @@ func parse(d *Document, format Format, l limits) (*Page, error) {
 		b.readHTML(d)
 	case DOCX:
 		err = b.readDOCX(d.Body)
+	case ODT:
+		err = b.readODT(d.Body)
+	case PPTX:
+		err = b.readPPTX(d.Body, l)
+	case XLSX:
+		err = b.readXLSX(d.Body, l)
 	case EPUB:
 		err = b.readEPUB(d.Body)
 	case PDF:

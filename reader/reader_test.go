@@ -317,7 +317,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	for reason, bodies := range map[Reason][]string{
-		Unsupported: {"\x89PNG\r\n\x1a\n", "\xd0\xcf\x11\xe0", "{\\rtf1", "PK\x03\x04 nothing", "PK\x03\x04 xl/workbook.xml", "a\x00b", "\x1f\x8b\x08"},
+		Unsupported: {"\x89PNG\r\n\x1a\n", "\xd0\xcf\x11\xe0", "{\\rtf1", "PK\x03\x04 nothing", "PK\x03\x04 xl/workbook.bin", "a\x00b", "\x1f\x8b\x08"},
 		NoText:      {"", " \n\t"},
 	} {
 		for _, body := range bodies {

@@ -126,10 +126,16 @@ func sniffZip(b []byte) (Format, error) {
 		return DOCX, nil
 	case has("META-INF/container.xml"):
 		return EPUB, nil
-	case has("xl/workbook"):
-		return "", &Error{Reason: Unsupported, Why: "a spreadsheet; save it as CSV"}
-	case has("ppt/presentation"):
-		return "", &Error{Reason: Unsupported, Why: "a presentation; save it as PDF"}
+	case has("xl/workbook.xml"):
+		return XLSX, nil
+	case has("ppt/presentation.xml"):
+		return PPTX, nil
+	case has("opendocument.text"):
+		return ODT, nil
+	case has("opendocument.spreadsheet"), has("xl/workbook"):
+		return "", &Error{Reason: Unsupported, Why: "a spreadsheet; save it as XLSX or CSV"}
+	case has("opendocument.presentation"):
+		return "", &Error{Reason: Unsupported, Why: "a presentation; save it as PPTX or PDF"}
 	}
 	return "", &Error{Reason: Unsupported, Why: "an archive; unpack it"}
 }

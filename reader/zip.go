@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 )
 
 const (
@@ -28,6 +29,30 @@ func openArchive(body []byte, f Format) (*archive, error) {
 		a.files[file.Name] = file
 	}
 	return a, nil
+}
+
+// unfold drops the folder that all files stand in, if the one that has to be
+// at the top stands there: whoever packs a folder gets that.
+func (a *archive) unfold(top string) {
+	if a.files[top] != nil {
+		return
+	}
+	folder := ""
+	for name := range a.files {
+		if before, ok := strings.CutSuffix(name, "/"+top); ok && (folder == "" || before < folder) {
+			folder = before
+		}
+	}
+	if folder == "" {
+		return
+	}
+	inner := make(map[string]*zip.File, len(a.files))
+	for name, file := range a.files {
+		if rest, ok := strings.CutPrefix(name, folder+"/"); ok {
+			inner[rest] = file
+		}
+	}
+	a.files = inner
 }
 
 var errMissing = errors.New("not in the archive")

@@ -42,7 +42,7 @@ func Content(root *html.Node, meta *Meta) []Block {
 		return nil
 	}
 	if meta.Manual {
-		return t.manualContent()
+		return t.manualContent(false)
 	}
 	t.mark()
 	t.score()

@@ -82,8 +82,19 @@ func partOf(n *html.Node, inMain bool) part {
 	return got
 }
 
-// manualContent returns the text of a page of a manual.
-func (t *tree) manualContent() []Block {
+// Chapter returns the text of a chapter of a book: all that is shown, with
+// navigation and lists of links known for what they are.
+func Chapter(root *html.Node) []Block {
+	t := scan(root)
+	if len(t.blocks) == 0 {
+		return nil
+	}
+	return t.manualContent(true)
+}
+
+// manualContent returns the text of a page of a manual. Of a book, furniture
+// is kept too, as contents.
+func (t *tree) manualContent(book bool) []Block {
 	for i := range t.blocks {
 		b := &t.blocks[i]
 		for e := b.elem; e >= 0; e = t.elems[e].parent {
@@ -120,18 +131,20 @@ func (t *tree) manualContent() []Block {
 		parts[i] = p
 	}
 	var out []Block
-	t.dropLead(parts, from)
+	if !book {
+		t.dropLead(parts, from)
+	}
 	for i := t.elems[from].first; i < t.elems[from].last && i < len(t.blocks); i++ {
 		b := &t.blocks[i]
 		if b.elem < from || b.elem >= to {
 			continue
 		}
 		p := parts[b.elem]
-		if p == furniture {
+		if p == furniture && (!book || t.elems[b.elem].words&hidden != 0) {
 			continue
 		}
 		linked := p == linkList && b.links*2 >= b.weight && !heading(t.elems[b.elem].node)
-		out = append(out, Block{Nodes: b.nodes, Element: t.elems[b.elem].node, Text: b.text, Contents: p == listing || linked})
+		out = append(out, Block{Nodes: b.nodes, Element: t.elems[b.elem].node, Text: b.text, Contents: p == listing || p == furniture || linked})
 	}
 	return out
 }

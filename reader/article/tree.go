@@ -113,13 +113,16 @@ func (t *tree) walk(n *html.Node, parent int) {
 		self = len(t.elems)
 		t.elems = append(t.elems, elem{node: n, parent: parent, first: len(t.blocks), words: words})
 	}
-	if n.DataAtom == atom.A {
+	// An anchor without an address is none, and in XML it may seem to go on to
+	// the end of the text.
+	link := n.DataAtom == atom.A && has(n, "href")
+	if link {
 		t.link++
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		t.walk(c, self)
 	}
-	if n.DataAtom == atom.A {
+	if link {
 		t.link--
 	}
 	if blocky {
