@@ -75,6 +75,10 @@ type Passage struct {
 	HeadingPath []string `json:"heading_path,omitempty"`
 	Page        int      `json:"page,omitempty"` // from 1; 0 where there are no pages
 	Line        int      `json:"line,omitempty"` // from 1
+	// MarkStart and MarkEnd are the part of the span that says most, both 0 where
+	// none does.
+	MarkStart int `json:"mark_start,omitempty"`
+	MarkEnd   int `json:"mark_end,omitempty"`
 }
 
 // PassageAt returns the passage of a span, with its line.

@@ -10,10 +10,10 @@
 package extract
 
 import (
-	"cmp"
 	"slices"
 
 	"dossier/extract/internal/evidence"
+	"dossier/index"
 	"dossier/lang"
 )
 
@@ -25,25 +25,24 @@ type Passage struct {
 	Text     string
 }
 
-// Sentence is a part of a passage to quote.
-type Sentence struct {
-	Passage    int     // index among the passages given
-	Start, End int     // bytes of its text
-	Score      float64 // probability that it has the answer
+// Quote is a part of a passage to quote.
+type Quote struct {
+	Passage    int       // index among the passages given
+	Start, End int       // bytes of its text
+	Mark       lang.Span // the sentence in it that says most, in bytes of the same text
 }
 
-// In returns the sentence's words.
-func (s Sentence) In(passages []Passage) string { return passages[s.Passage].Text[s.Start:s.End] }
+// In returns the quote's words.
+func (q Quote) In(passages []Passage) string { return passages[q.Passage].Text[q.Start:q.End] }
 
 // Selection is an answer made of quotations.
 type Selection struct {
-	// Sentences in the order in which to read them: as the passages are
-	// ranked, and as they stand in each.
-	Sentences []Sentence
+	// Quotes in the order in which to read them: as the passages are ranked.
+	Quotes []Quote
 	// Confidence is the probability that they answer the question.
 	Confidence float64
 	// Answered says that Confidence is at or above the floor. Where it is not,
-	// the sentences are the nearest there is.
+	// the quotes are the nearest there is.
 	Answered bool
 }
 
@@ -51,12 +50,29 @@ type Selection struct {
 // searched. [index.Index] does.
 type Weights interface{ Weight(term string) float64 }
 
+// Rephraser is a [Weights] that knows other ways to say words of a question.
+// The words of a collection do.
+type Rephraser interface {
+	Rephrase(text string) ([]index.Group, error)
+}
+
+// rephrased returns other ways to say words of a question. Without them its own
+// words still count.
+func rephrased(question string, w Weights) []index.Group {
+	if r, ok := w.(Rephraser); ok {
+		if groups, err := r.Rephrase(question); err == nil {
+			return groups
+		}
+	}
+	return nil
+}
+
 // Options bound a selection. The zero value works.
 type Options struct {
-	Lang      lang.Code // of the passages; detected if empty
-	Sentences int       // at most; 5 if zero
-	Words     int       // at most, as lang.Words counts; 120 if zero, 250 in Chinese
-	Floor     float64   // of the confidence from which a question is answered; [Floor] if zero
+	Lang   lang.Code // of the passages; detected if empty
+	Quotes int       // at most; 3 if zero
+	Words  int       // of one quote at most, as lang.Words counts; 80 if zero, 130 in Chinese
+	Floor  float64   // of the confidence from which a question is answered; [Floor] if zero
 }
 
 // Floor is the confidence from which a question counts as answered. Of the
@@ -66,27 +82,25 @@ type Options struct {
 const Floor = 0.32
 
 const (
-	defaultSentences = 5
-	defaultWords     = 120
-	defaultHanWords  = 250
-	// enough is the share of all probability from which no more sentences are
-	// taken.
-	enough = 0.85
-	// leastShare is what a sentence must have of the best one's probability.
-	leastShare = 0.1
+	defaultQuotes   = 3
+	defaultWords    = 80
+	defaultHanWords = 130
+	// leastShare is what a passage must have of the question beside the best one
+	// to be quoted after it.
+	leastShare = 0.6
 )
 
-// Select chooses sentences of passages, which come ranked, the best first,
-// that answer the question. A nil w takes all terms as equally telling.
+// Select chooses what to quote of passages, which come ranked, the best first,
+// to answer the question: of each the sentence that says most with what stands
+// around it. A nil w takes all terms as equally telling.
 func Select(question string, passages []Passage, w Weights, o Options) Selection {
 	read := readAll(question, passages, w, o)
-	s := Selection{Confidence: read.Confidence()}
-	s.Sentences = choose(read, passages, o)
+	s := Selection{Confidence: read.Confidence(), Quotes: choose(read, passages, o)}
 	floor := o.Floor
 	if floor == 0 {
 		floor = Floor
 	}
-	s.Answered = len(s.Sentences) > 0 && s.Confidence >= floor
+	s.Answered = len(s.Quotes) > 0 && s.Confidence >= floor
 	return s
 }
 
@@ -95,67 +109,45 @@ func readAll(question string, passages []Passage, w Weights, o Options) *evidenc
 	for i, p := range passages {
 		texts[i] = evidence.Passage{Above: append([]string{p.Title}, p.Headings...), Text: p.Text}
 	}
-	return evidence.ReadAll(question, texts, o.Lang, w)
+	return evidence.ReadAll(question, texts, o.Lang, w, rephrased(question, w)...)
 }
 
-type unitAt struct{ page, unit int }
-
-// choose takes the most probable units until they are enough, each with what
-// it leans on.
-func choose(r *evidence.Reading, passages []Passage, o Options) []Sentence {
-	most, words := o.Sentences, o.Words
+// choose quotes the first passages that say something else than those before.
+func choose(r *evidence.Reading, passages []Passage, o Options) []Quote {
+	most := o.Quotes
 	if most <= 0 {
-		most = defaultSentences
+		most = defaultQuotes
 	}
-	var order []unitAt
-	total := 0.0
-	for i := range r.P {
-		for j, p := range r.P[i] {
-			if p > 0 {
-				order = append(order, unitAt{i, j})
-				total += p
-			}
-		}
-	}
-	if len(order) == 0 {
-		return nil
-	}
-	prob := func(at unitAt) float64 { return r.P[at.page][at.unit] }
-	slices.SortStableFunc(order, func(a, b unitAt) int { return cmp.Compare(prob(b), prob(a)) })
-	unit := func(at unitAt) *evidence.Unit { return &r.Pages[at.page].Units[at.unit] }
-	if words <= 0 {
-		words = defaultWords
-		if han(unit(order[0]).In(passages[order[0].page].Text)) {
-			words = defaultHanWords
-		}
-	}
-	var taken []unitAt
-	had, used := 0.0, 0
-	for _, at := range order {
-		if len(taken) >= most || len(taken) > 0 && (had >= enough*total || prob(at) < leastShare*prob(order[0])) {
+	var out []Quote
+	var taken []*evidence.Unit
+	best := 0.0
+	for i, p := range r.Pages {
+		if len(out) == most {
 			break
 		}
-		if slices.Contains(taken, at) {
-			had += prob(at)
+		at, share := r.Top(i, passages[i].Text)
+		if at < 0 || share <= 0 || share < leastShare*best {
 			continue
 		}
-		twin := slices.ContainsFunc(taken, func(t unitAt) bool { return evidence.Alike(unit(t), unit(at)) })
-		if twin || len(taken) > 0 && used+unit(at).Words > words {
-			had += prob(at)
+		unit := &p.Units[at]
+		if slices.ContainsFunc(taken, func(t *evidence.Unit) bool { return evidence.Alike(t, unit) }) {
 			continue
 		}
-		taken, had, used = append(taken, at), had+prob(at), used+unit(at).Words
-		if lead := (unitAt{at.page, unit(at).Lead}); lead.unit >= 0 && !slices.Contains(taken, lead) &&
-			len(taken) < most && used+unit(lead).Words <= words {
-			taken, used = append(taken, lead), used+unit(lead).Words
+		words := o.Words
+		if words <= 0 {
+			words = defaultWords
+			if han(unit.In(passages[i].Text)) {
+				words = defaultHanWords
+			}
 		}
-	}
-	slices.SortFunc(taken, func(a, b unitAt) int { return cmp.Or(cmp.Compare(a.page, b.page), cmp.Compare(a.unit, b.unit)) })
-	out := make([]Sentence, len(taken))
-	for i, at := range taken {
-		u := unit(at)
-		span := u.Quoted(passages[at.page].Text)
-		out[i] = Sentence{Passage: at.page, Start: span.Start, End: span.End, Score: prob(at)}
+		from, to := p.Around(at, words)
+		taken, best = append(taken, unit), max(best, share)
+		mark := unit.Quoted(passages[i].Text)
+		start := p.Units[from].Quoted(passages[i].Text).Start
+		if from == at {
+			start = mark.Start
+		}
+		out = append(out, Quote{Passage: i, Start: start, End: p.Units[to-1].Quoted(passages[i].Text).End, Mark: mark})
 	}
 	return out
 }

@@ -5,11 +5,26 @@ import (
 	"fmt"
 
 	"dossier/index"
+	"dossier/lang/terms"
 )
 
-// Weights returns the index of a collection as it is now, which tells how
-// telling a word is there.
-func (l *Library) Weights(ctx context.Context, name string) (*index.Index, error) {
+// Words are those of a collection: how telling each is there, and how else one
+// that is asked for may be said.
+type Words struct {
+	*index.Index
+	terms *terms.Dictionary
+}
+
+// Rephrase returns other ways to say words of a text: the words of the
+// collection that may be meant by those which it does not have, and what they
+// are in the other languages of its documents.
+func (w *Words) Rephrase(text string) ([]index.Group, error) {
+	groups, err := w.Respell(text)
+	return append(groups, Translate(w.terms, w.Index, text)...), err
+}
+
+// Words returns the words of a collection as it is now.
+func (l *Library) Words(ctx context.Context, name string) (*Words, error) {
 	c, err := l.Get(ctx, name)
 	if err != nil {
 		return nil, err
@@ -18,8 +33,10 @@ func (l *Library) Weights(ctx context.Context, name string) (*index.Index, error
 	if err != nil {
 		return nil, fmt.Errorf("collection %q: %w", name, err)
 	}
-	return v.index, nil
+	return l.words(v), nil
 }
+
+func (l *Library) words(v *view) *Words { return &Words{v.index, l.opts.Terms} }
 
 // WhyWords says why a collection can be searched by words only; it is empty
 // where it can be searched by meaning too. It fails with ErrNoCollection.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dossier/extract"
 	"dossier/index"
 	"dossier/lang"
 	"dossier/reader"
@@ -168,82 +169,65 @@ type searching struct {
 	v      *view
 	q      Query
 	filter func(id string) bool // nil if all chunks count
-	groups []index.Group        // what the words are in other languages
 	err    error                // of the filter
-	chunks map[string]index.Doc // that the ranking reads
 }
 
 func (s *searching) lexical() ([]index.Hit, error) {
-	s.groups = Translate(s.l.opts.Terms, s.v.index, s.q.Text)
-	q := index.Query{Text: s.q.Text, Limit: s.q.TopBM25, Filter: s.filter, Groups: s.groups}
+	groups, err := s.l.words(s.v).Rephrase(s.q.Text)
+	if err != nil {
+		return nil, err
+	}
+	q := index.Query{Text: s.q.Text, Limit: s.q.TopBM25, Filter: s.filter, Groups: groups}
 	rerank := !s.l.opts.NoRerank
 	if s.q.Rerank != nil {
 		rerank = *s.q.Rerank
 	}
-	if !rerank {
-		hits, err := s.v.index.Search(q)
-		return hits, errors.Join(err, s.err)
+	if rerank {
+		q.Limit = max(q.Limit, rankDepth)
 	}
-	if err := s.readAhead(); err != nil {
+	hits, err := s.v.index.Search(q)
+	if err = errors.Join(err, s.err); err != nil || !rerank {
+		return hits, err
+	}
+	found, err := s.candidates(hits)
+	if err != nil {
 		return nil, err
 	}
-	hits, err := s.v.index.Rank(q, s.read)
-	return hits, errors.Join(err, s.err)
+	ranked := extract.Rank(s.q.Text, found, s.v.index, groups...)
+	hits = hits[:0]
+	for _, r := range ranked[:min(len(ranked), s.q.TopBM25)] {
+		hits = append(hits, index.Hit{ID: found[r.Candidate].ID, Score: r.Score})
+	}
+	return hits, nil
 }
 
-// rankDepth is how many chunks the ranking is going to read, for the most.
-const rankDepth = 50
+// rankDepth is how many chunks are ranked by what they say.
+const rankDepth = 120
 
-// readAhead reads the chunks that the ranking will ask for one by one, as far
-// as a plain search can tell.
-func (s *searching) readAhead() error {
-	hits, err := s.v.index.Search(index.Query{Text: s.q.Text, Limit: max(rankDepth, s.q.TopBM25), Filter: s.filter, Groups: s.groups})
-	if err := errors.Join(err, s.err); err != nil {
-		return err
-	}
-	ids := make([]string, len(hits))
-	for i, h := range hits {
-		ids[i] = h.ID
-	}
-	return s.readChunks(ids...)
-}
-
-// readChunks reads chunks as the index knows them; those that are gone have no
-// text. They are copies, so that they don't hold their documents.
-func (s *searching) readChunks(ids ...string) error {
-	if s.chunks == nil {
-		s.chunks = make(map[string]index.Doc, len(ids))
-	}
+// candidates reads the chunks that were found. Their texts are copies, so that
+// they don't hold their documents; what is gone is left out.
+func (s *searching) candidates(hits []index.Hit) ([]extract.Candidate, error) {
+	out := make([]extract.Candidate, 0, len(hits))
 	const atOnce = 16 // a document may have megabytes
-	for some := range slices.Chunk(ids, atOnce) {
+	for some := range slices.Chunk(hits, atOnce) {
 		numbers := make([]int64, len(some))
-		for i, id := range some {
-			numbers[i], _, _ = ParseChunkID(id)
+		for i, h := range some {
+			numbers[i], _, _ = ParseChunkID(h.ID)
 		}
 		docs, err := s.l.documents(s.ctx, s.c.ID, numbers...)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for i, id := range some {
-			_, chunk, _ := ParseChunkID(id)
-			doc := index.Doc{ID: id}
+		for i, h := range some {
+			_, chunk, _ := ParseChunkID(h.ID)
 			if d := docs[numbers[i]]; d != nil && chunk < len(d.Chunks) {
-				doc = Indexed(d, chunk)
-				doc.Text = strings.Clone(doc.Text)
+				c := Candidate(d, chunk)
+				c.Text, c.Score = strings.Clone(c.Text), h.Score
+				out = append(out, c)
 			}
-			s.chunks[id] = doc
 		}
 	}
-	return nil
-}
-
-// read gives the index a chunk's text.
-func (s *searching) read(id string) (index.Doc, error) {
-	if d, ok := s.chunks[id]; ok {
-		return d, nil
-	}
-	err := s.readChunks(id)
-	return s.chunks[id], err
+	return out, nil
 }
 
 func (s *searching) dense() ([]index.Hit, error) {

@@ -252,7 +252,7 @@ func (c *localCorpus) Read(ctx context.Context, lead Lead) (Document, error) {
 
 // Weights implements Corpus.
 func (c *localCorpus) Weights(ctx context.Context) (Weights, error) {
-	return c.library.Weights(ctx, c.at.Collection)
+	return c.library.Words(ctx, c.at.Collection)
 }
 
 // removedError says that a collection went away under a run.

@@ -439,10 +439,11 @@ func (e *Evidence) choose(question string, places []int, weights Weights, o extr
 	}
 	s := extract.Select(question, passages, weights, o)
 	out := chosen{verdict: verdict{s.Answered, s.Confidence}}
-	for _, q := range s.Sentences {
+	for _, q := range s.Quotes {
 		p := e.Passages[places[q.Passage]]
 		at := p.Passage
 		at.Start, at.End, at.Line = p.Start+q.Start, p.Start+q.End, 0
+		at.MarkStart, at.MarkEnd = p.Start+q.Mark.Start, p.Start+q.Mark.End
 		if src, ok := e.Ledger.Source(p.Source); ok {
 			if snap := e.Snapshots[src.Snapshot]; snap != nil {
 				at.Line = snap.Line(at.Start)
@@ -454,9 +455,9 @@ func (e *Evidence) choose(question string, places []int, weights Weights, o extr
 }
 
 const (
-	ledOnPages     = 3 // best leads of a facet among which one counts that only a follow-up found
-	ledOnSentences = 2 // of one follow-up
-	ledOnQuotes    = 4 // of all
+	ledOnPages  = 3 // best leads of a facet among which one counts that only a follow-up found
+	ledOnEach   = 1 // quotes of one follow-up
+	ledOnQuotes = 2 // of all
 )
 
 // ledOn are sentences for a facet whose answer is two steps away: what was found
@@ -484,7 +485,7 @@ func (g *gathering) ledOn(facet int, byID map[string]int, weights Weights, have 
 				leads = append(leads, g.leads[h.ID])
 			}
 		}
-		got := g.evidence.choose(query, g.passagesAmong(leads, query, byID), weights, extract.Options{Sentences: ledOnSentences})
+		got := g.evidence.choose(query, g.passagesAmong(leads, query, byID), weights, extract.Options{Quotes: ledOnEach})
 		if !got.Answered {
 			continue
 		}

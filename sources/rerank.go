@@ -38,6 +38,7 @@ func (g *gathering) rerank(ctx context.Context, s *run.Scope, fresh int) error {
 		needed = needed || slices.ContainsFunc(candidates[f], func(l Lead) bool { return !l.Ranked })
 	}
 	if !needed {
+		g.meaning = true // the searches have put them in order by what they say
 		return nil
 	}
 	g.meaning = g.Tuning.Rerank == ByModel && !g.noModel || g.ranker(g.Tuning.Rerank)

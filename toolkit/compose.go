@@ -168,7 +168,7 @@ func (s *collection) cover(ctx context.Context, facets []kb.Facet, packed kb.Con
 	if err != nil {
 		return err
 	}
-	weights, err := s.parts.Library.Weights(ctx, name)
+	weights, err := s.parts.Library.Words(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (l *library) answerOne(facet string, keep func(doc string) bool) (answered,
 	}
 	s := extract.Select(facet, r.passages, recorded{l.ix, r.weights}, extract.Options{})
 	r.Refused = !s.Answered
-	for _, c := range s.Sentences {
+	for _, c := range s.Quotes {
 		at := l.places[r.passages[c.Passage].ID]
 		r.Quotes = append(r.Quotes, quotation{at.Doc, at.Start + c.Start, at.Start + c.End})
 	}

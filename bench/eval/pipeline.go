@@ -37,13 +37,13 @@ var defaults = websearch.Settings{
 }
 
 // ask puts a question to a place among the holdings.
-func (p *product) ask(ctx context.Context, holdings websearch.Holdings, in sources.Target, question string) (*report.Report, error) {
+func (p *product) ask(ctx context.Context, holdings websearch.Holdings, in sources.Target, question string, before ...event.Message) (*report.Report, error) {
 	settings, err := json.Marshal(defaults)
 	if err != nil {
 		return nil, err
 	}
-	nobody := func(context.Context, string, string, int) ([]event.Message, error) { return nil, nil }
-	m := websearch.New("web_search", websearch.Parts{Models: &llm.Models{}, Holdings: holdings, Blobs: p.store, History: nobody}, defaults)
+	history := func(context.Context, string, string, int) ([]event.Message, error) { return before, nil }
+	m := websearch.New("web_search", websearch.Parts{Models: &llm.Models{}, Holdings: holdings, Blobs: p.store, History: history}, defaults)
 	var got mode.Answer
 	x := kernel.NewExecutor(kernel.ExecutorConfig{
 		Journal: p.store, Owner: "eval", Publish: func(event.Event) {},

@@ -35,6 +35,7 @@ var sets = []Set{
 	{"malformed_html5lib", runMalformedHTML},
 	{"malformed_pdf_qpdf", runMalformedPDF},
 	{"ssrf_payloads", runSSRF},
+	{"manuals_multi", runManuals},
 	{"qa_2wiki_en", runMultiHop},
 	{"qa_crag_html_en", runCRAG},
 	{"qa_hotpot_en", runMultiHop},

@@ -189,7 +189,7 @@ func quotes(ctx context.Context, blobs sources.Blobs, state *tool.State) (string
 		return "", nil
 	}
 	var b strings.Builder
-	for _, s := range made.Sentences {
+	for _, s := range made.Quotes {
 		fmt.Fprintf(&b, "%s %s\n\n", strings.TrimSpace(s.In(passages)), cite.Marker([]int{from[s.Passage]}))
 	}
 	return strings.TrimSpace(b.String()), nil
@@ -206,8 +206,8 @@ func quoted(task, material string) string {
 	if !made.Answered {
 		return ""
 	}
-	lines := make([]string, len(made.Sentences))
-	for i, s := range made.Sentences {
+	lines := make([]string, len(made.Quotes))
+	for i, s := range made.Quotes {
 		lines[i] = strings.TrimSpace(s.In(passages))
 	}
 	return strings.Join(lines, "\n\n")

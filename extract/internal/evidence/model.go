@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"dossier/index"
 	"dossier/lang"
 )
 
@@ -62,11 +63,11 @@ type Reading struct {
 }
 
 // ReadAll reads ranked passages and judges every unit of theirs.
-func ReadAll(question string, passages []Passage, code lang.Code, w Weights) *Reading {
+func ReadAll(question string, passages []Passage, code lang.Code, w Weights, groups ...index.Group) *Reading {
 	if code == "" {
 		code = language(question, passages)
 	}
-	q := Read(question, code, w)
+	q := Read(question, code, w, groups...)
 	r := &Reading{Question: q, Pages: make([]*Page, len(passages)), Units: make([][][UnitSize]float64, len(passages))}
 	most := tiny
 	for i, p := range passages {
@@ -155,6 +156,16 @@ func (r *Reading) Weigh(weights *[UnitSize]float64) {
 			r.P[i][j] /= sum
 		}
 	}
+}
+
+// Top returns the unit of a page that says most about the question, -1 for
+// none, and the share of the question that it has with what is around it.
+func (r *Reading) Top(page int, text string) (unit int, share float64) {
+	p := r.Pages[page]
+	if unit = r.Question.best(p, text); unit >= 0 {
+		share = r.Question.share(r.Question.window(p, unit))
+	}
+	return unit, share
 }
 
 // Best returns the page and unit that most likely has the answer, -1 if there

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"dossier/bench/internal/asked"
+	"dossier/event"
+	"dossier/internal/store/memory"
+	"dossier/kb"
+	"dossier/lang/terms"
+	"dossier/reader"
+	"dossier/report"
+	"dossier/sources"
+)
+
+// runManuals answers questions over folders of real documents, as `dossier
+// research --in DIR` does without a model.
+func runManuals(ctx context.Context, e *Env) error {
+	file, err := e.Path("questions.jsonl.gz")
+	if err != nil {
+		return err
+	}
+	questions, err := asked.Load(file)
+	if err != nil {
+		return err
+	}
+	corpus, err := e.Path("corpus.tar.gz")
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "eval-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := exec.CommandContext(ctx, "tar", "xzf", corpus, "-C", dir).Run(); err != nil {
+		return fmt.Errorf("unpacking %s: %w", corpus, err)
+	}
+	return e.research(ctx, dir, questions)
+}
+
+// research asks questions of the folders in a directory.
+func (e *Env) research(ctx context.Context, dir string, questions []asked.Question) error {
+	files := reader.New(reader.Config{CacheDir: filepath.Join(os.TempDir(), "dossier-eval")})
+	defer files.Close()
+	p := &product{store: memory.New(memory.Options{})}
+	library := kb.New(p.store, files, nil, kb.Options{Terms: terms.Default()})
+	holdings := &sources.Holdings{Documents: &sources.Local{Library: library}}
+	collections := map[string]string{}
+	var results []asked.Result
+	claimed, right := 0, 0
+	for i := range questions {
+		q := &questions[i]
+		if collections[q.Folder] == "" {
+			c, err := library.Ensure(ctx, filepath.Join(dir, q.Folder))
+			if err != nil {
+				return err
+			}
+			if _, err := library.Sync(ctx, c.ID, kb.SyncOptions{}); err != nil {
+				return err
+			}
+			collections[q.Folder] = c.ID
+		}
+		r, err := p.ask(ctx, holdings, sources.Target{Collection: collections[q.Folder]}, q.Question, said(q.History)...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.ID, err)
+		}
+		a := delivered(q.ID, r)
+		if err := e.Record(a); err != nil {
+			return err
+		}
+		result := asked.Judge(q, a)
+		results = append(results, result)
+		if !a.Refused {
+			claimed++
+			if result.InAll {
+				right++
+			}
+		}
+	}
+	for _, f := range asked.Figures(results) {
+		e.Score(f.Name, f.Value, f.N)
+	}
+	e.Ratio("reliability", right, claimed)
+	return nil
+}
+
+// said is a conversation as a mode gets it.
+func said(turns []asked.Turn) []event.Message {
+	var out []event.Message
+	for _, t := range turns {
+		out = append(out, event.Message{Role: "user", Text: t.Question})
+		if t.Answer != "" {
+			out = append(out, event.Message{Role: "assistant", Text: t.Answer})
+		}
+	}
+	return out
+}
+
+// delivered are the quotes of a report in their order.
+func delivered(id string, r *report.Report) asked.Answer {
+	a := asked.Answer{ID: id, Refused: r.Outcome == report.Nothing}
+	for _, s := range r.Sections {
+		for _, q := range s.Quotes {
+			a.Quotes = append(a.Quotes, q.Text)
+			a.Words += len(strings.Fields(q.Text))
+		}
+	}
+	return a
+}
