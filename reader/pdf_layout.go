@@ -32,8 +32,9 @@ func (b *builder) readLayout(pages []pdfPage) {
 	for i := range pages {
 		pages[i].joinLines()
 	}
-	dropRunning(pages)
 	l := &pdfLayout{b: b, term: -1}
+	l.measure(pages)
+	dropRunning(pages, l.body)
 	l.measure(pages)
 	for i := range pages {
 		pages[i].columns()

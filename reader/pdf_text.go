@@ -54,6 +54,7 @@ const (
 	wideGap = 1.4
 	// longWord is of how many characters on the end of a word is looked up.
 	longWord = 14
+	farAway  = 20_000 // points, beyond any page
 	// maxPDFChars bounds what is looked at on one page.
 	maxPDFChars = 200_000
 )
@@ -324,7 +325,7 @@ func (t *pdfText) box(i int) (pdfBox, bool) {
 		return pdfBox{}, false
 	}
 	b := pdfBox{float64(got.Rect.Left), float64(got.Rect.Right), float64(got.Rect.Bottom), float64(got.Rect.Top)}
-	if !(b.top > b.bottom) || b.top-b.bottom > 500 || !(b.right >= b.left) { // turned text and nonsense
+	if !(b.top > b.bottom) || b.top-b.bottom > 500 || !(b.right >= b.left) || !(b.left > -farAway && b.right < farAway) { // turned text and nonsense
 		return pdfBox{}, false
 	}
 	return b, true

@@ -253,6 +253,10 @@ func (t *textReader) measure() {
 	}
 }
 
+// maxChunk is how many lines are looked at together: what is longer without an
+// empty line is data.
+const maxChunk = 300
+
 // group finds the chunks.
 func (t *textReader) group() {
 	from := -1
@@ -268,7 +272,7 @@ func (t *textReader) group() {
 			end(i)
 			continue
 		}
-		if l.breaks || t.soft && from >= 0 {
+		if l.breaks || from >= 0 && (t.soft || i-from >= maxChunk) {
 			end(i)
 		}
 		// The heading of a section of a manual has its text right below it.
