@@ -17,7 +17,7 @@ type docReader struct {
 	width   int // cells of a row of the next table
 }
 
-func (b *builder) readAsciiDoc(source string) {
+func (b *builder) readASCIIDoc(source string) {
 	text := b.source(lines(source))
 	b.md.WriteString(sanitizeMarkdown(text))
 	d := &docReader{marker: marker{b: b, text: text, lines: splitLines(text)}, head: true}
@@ -29,7 +29,7 @@ func (b *builder) readAsciiDoc(source string) {
 
 // fenced says that a line begins or ends a block: four or more of one mark.
 func fenced(s string) byte {
-	if len(s) >= 4 && strings.Trim(s, s[:1]) == "" && strings.Contains("-.=*_+/", s[:1]) {
+	if len(s) >= 4 && strings.Trim(s, s[:1]) == "" && strings.IndexByte("-.=*_+/", s[0]) >= 0 {
 		return s[0]
 	}
 	if strings.HasPrefix(s, "```") {

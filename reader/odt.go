@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ func (b *builder) readODT(body []byte) error {
 		return &Error{Reason: Locked, Format: ODT, Why: "it is protected by a password"}
 	}
 	content, err := a.part("content.xml", ODT)
-	if err == errMissing {
+	if errors.Is(err, errMissing) {
 		return &Error{Reason: Broken, Format: ODT, Why: "it has no text part"}
 	}
 	if err != nil {

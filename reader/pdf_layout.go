@@ -66,7 +66,7 @@ func (p *pdfLayout) measure(pages []pdfPage) {
 			heights[heightKey(l.height())] += len(l.text())
 			if j > 0 {
 				if d := pages[i].lines[j-1].bottom - l.bottom; d > 0.5*l.height() && d < 2.5*l.height() {
-					leadings[heightKey(d)] += 1
+					leadings[heightKey(d)]++
 				}
 			}
 		}

@@ -139,7 +139,8 @@ func (p *pdfPage) columns() {
 			right = append(right, l)
 		}
 	}
-	p.lines = append(out, right...)
+	out = append(out, right...)
+	p.lines = out
 }
 
 // split parts the cells of a line at a place.

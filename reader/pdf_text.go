@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -305,16 +306,14 @@ func (d *pdfDocument) wordEnd(first pdfBox, word []rune) float64 {
 
 // joinSurrogates writes characters that came in two halves as one.
 func joinSurrogates(word []rune) string {
-	for _, r := range word {
-		if utf16.IsSurrogate(r) {
-			units := make([]uint16, len(word))
-			for i, r := range word {
-				units[i] = uint16(r)
-			}
-			return string(utf16.Decode(units))
-		}
+	if !slices.ContainsFunc(word, utf16.IsSurrogate) {
+		return string(word)
 	}
-	return string(word)
+	units := make([]uint16, len(word))
+	for i, r := range word {
+		units[i] = uint16(r)
+	}
+	return string(utf16.Decode(units))
 }
 
 type pdfBox struct{ left, right, bottom, top float64 }

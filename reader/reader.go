@@ -100,7 +100,7 @@ const (
 	Man      Format = "man" // the source of a page of a Unix manual
 	Markdown Format = "markdown"
 	RST      Format = "rst" // reStructuredText
-	AsciiDoc Format = "asciidoc"
+	ASCIIDoc Format = "asciidoc"
 	JSON     Format = "json"
 	CSV      Format = "csv"
 )
@@ -174,8 +174,8 @@ func parse(d *Document, format Format, l limits) (*Page, error) {
 		b.readMarkdown(decode(d.Body, d.ContentType, false))
 	case RST:
 		b.readRST(decode(d.Body, d.ContentType, false))
-	case AsciiDoc:
-		b.readAsciiDoc(decode(d.Body, d.ContentType, false))
+	case ASCIIDoc:
+		b.readASCIIDoc(decode(d.Body, d.ContentType, false))
 	case JSON:
 		b.readJSON(decode(d.Body, d.ContentType, false), l.Rows)
 	case CSV:

@@ -67,7 +67,7 @@ func (r *rstReader) read(i int) int {
 
 // underline says that a line underlines, and with what.
 func underline(s string) byte {
-	if len(s) < 2 || strings.Trim(s, s[:1]) != "" || !strings.Contains("=-~^\"'`#*+.:_<>!$%&(),/;?@[\\]{|}", s[:1]) {
+	if len(s) < 2 || strings.Trim(s, s[:1]) != "" || strings.IndexByte("=-~^\"'`#*+.:_<>!$%&(),/;?@[\\]{|}", s[0]) < 0 {
 		return 0
 	}
 	return s[0]

@@ -55,7 +55,7 @@ func specimens() []specimen {
 		{XLSX, "", "a.xlsx", sampleXLSX, allWords},
 		{Man, "", "a.1", text(".TH SAMPLE 1\n.SH DESCRIPTION\n" + strings.Join(allWords, "\n.PP\n") + "\n"), allWords},
 		{RST, "", "a.rst", text("Sample\n======\n\n" + strings.Join(allWords, "\n\n") + "\n"), allWords},
-		{AsciiDoc, "", "a.adoc", text("= Sample\n\n" + strings.Join(allWords, "\n\n") + "\n"), allWords},
+		{ASCIIDoc, "", "a.adoc", text("= Sample\n\n" + strings.Join(allWords, "\n\n") + "\n"), allWords},
 		{Markdown, "", "a.md", text("# Sample\n\n" + strings.Join(allWords, "\n\n") + "\n"), allWords},
 		{JSON, "", "a.json", text(fmt.Sprintf("{%q: [%q, %q]}", sampleEnglish, sampleRussian, sampleChinese)), allWords},
 		{CSV, "", "a.csv", text("one,two\n" + sampleEnglish + ",1\n\"" + sampleRussian + "\",2\n" + sampleChinese + ",3\n"), allWords},

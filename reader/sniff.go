@@ -57,7 +57,7 @@ func sniff(d *Document) (Format, error) {
 	case ext == ".rst", ext == ".rest":
 		return RST, nil
 	case ext == ".adoc", ext == ".asciidoc", ext == ".asc" && !bytes.Contains(head, []byte("-----BEGIN PGP")):
-		return AsciiDoc, nil
+		return ASCIIDoc, nil
 	case manSource(ext, head):
 		return Man, nil
 	case ext == ".csv", ext == ".tsv", declared == "text/csv", declared == "text/tab-separated-values":

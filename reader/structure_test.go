@@ -99,9 +99,9 @@ func FuzzRST(f *testing.F) {
 	fuzz(f, RST, func(_ testing.TB, s string) []byte { return []byte(s) }, "==\na\n==", "+-+\n|", "== ==\na", ".. x:: y\n   z", "-a  b\n:c: d")
 }
 
-func FuzzAsciiDoc(f *testing.F) {
+func FuzzASCIIDoc(f *testing.F) {
 	seed(f, ".adoc")
-	fuzz(f, AsciiDoc, func(_ testing.TB, s string) []byte { return []byte(s) }, "|===\n|a|b\n\\|\n|===", "a::\n+\n----", "[cols=\"2*\"]\n|===\n|", "====\n****")
+	fuzz(f, ASCIIDoc, func(_ testing.TB, s string) []byte { return []byte(s) }, "|===\n|a|b\n\\|\n|===", "a::\n+\n----", "[cols=\"2*\"]\n|===\n|", "====\n****")
 }
 
 func FuzzODT(f *testing.F) {

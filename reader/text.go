@@ -384,7 +384,7 @@ func (t *textReader) readUnderlined(i int) bool {
 	}
 	title, under := &t.lines[at], &t.lines[at+1]
 	s := t.of(under)
-	if strings.Trim(s, s[:1]) != "" || !strings.Contains("=-~_*#^", s[:1]) || under.width < 3 || under.width*2 < title.width || title.width > 100 || drawn(t.of(title)) || strings.Contains(t.of(title), "  ") {
+	if strings.Trim(s, s[:1]) != "" || strings.IndexByte("=-~_*#^", s[0]) < 0 || under.width < 3 || under.width*2 < title.width || title.width > 100 || drawn(t.of(title)) || strings.Contains(t.of(title), "  ") {
 		return false
 	}
 	level := 2
