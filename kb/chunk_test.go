@@ -26,7 +26,7 @@ Foreword.
 Cats sleep.
 
 - They purr.
-- They hunt.
+- They hunt at night.
 
 ## Dogs
 ### Small dogs
@@ -45,8 +45,8 @@ Cats sleep.
 	}
 	want := []string{
 		": --- title: Beasts --- Foreword.",
-		"Beasts/Cats: Beasts ## Cats Cats sleep. - They purr. - They hunt.",
-		"Beasts/Dogs/Small dogs: Dogs ### Small dogs | dog | weight | | pug | 7 kg |",
+		"Beasts/Cats: Beasts ## Cats Cats sleep. - They purr. - They hunt at night.",
+		"Beasts/Dogs/Small dogs: Dogs ### Small dogs | dog | weight | | pug | 7 kg",
 		"Beasts/Nothing follows: Nothing follows",
 	}
 	if !slices.Equal(got, want) {

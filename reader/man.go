@@ -58,9 +58,8 @@ func (m *manReader) line(line string) {
 		}
 		return
 	case m.table != nil:
-		if !m.tableLine(line) {
-			return
-		}
+		m.tableLine(line)
+		return
 	}
 	if line != "" && (line[0] == '.' || line[0] == '\'') {
 		m.request(strings.TrimLeft(line[1:], " \t"))
@@ -312,13 +311,13 @@ func (m *manReader) entry(mark string) {
 	}
 }
 
-// tableLine reads a line of a table; it says whether the line is one outside.
-func (m *manReader) tableLine(line string) bool {
+// tableLine reads a line of a table.
+func (m *manReader) tableLine(line string) {
 	t := m.table
 	if strings.HasPrefix(line, ".TE") {
 		m.b.table(t.rows)
 		m.table = nil
-		return false
+		return
 	}
 	if t.format {
 		if strings.Contains(line, "tab(") || strings.Contains(line, "tab (") {
@@ -329,19 +328,19 @@ func (m *manReader) tableLine(line string) bool {
 			}
 		}
 		t.format = !strings.HasSuffix(strings.TrimSpace(line), ".")
-		return false
+		return
 	}
 	if t.cell != nil {
 		before, ends := strings.CutPrefix(line, "T}")
 		if !ends {
 			t.cell.WriteString(" " + tableText(line))
-			return false
+			return
 		}
 		last := &t.rows[len(t.rows)-1]
 		last.cells[len(last.cells)-1] = strings.TrimSpace(t.cell.String())
 		t.cell = nil
 		m.tableCells(strings.TrimPrefix(before, t.tab), before == "")
-		return false
+		return
 	}
 	if strings.HasPrefix(line, ".") || strings.Trim(line, "_= ") == "" {
 		if line == "_" || line == "=" {
@@ -349,11 +348,10 @@ func (m *manReader) tableLine(line string) bool {
 				t.rows[i].header = len(t.rows) < 3
 			}
 		}
-		return false
+		return
 	}
 	t.rows = append(t.rows, row{})
 	m.tableCells(line, false)
-	return false
 }
 
 func tableText(line string) string {

@@ -81,24 +81,28 @@ func (m *manReader) mdoc(name string, args []string) {
 
 // mdocMacros are the macros inside lines and what they put around the rest of
 // the line, two marks with a blank between; "." is nothing.
-var mdocMacros = map[string]string{
-	"Fl": ".", "Ar": ".", "Cm": ".", "Ic": ".", "Pa": ".", "Va": ".", "Vt": ".", "Li": ".", "Em": ".", "Sy": ".", "Dv": ".", "Ev": ".", "Er": ".", "Fn": ".", "Fa": ".", "Ft": ".",
-	"Xr": ".", "Nm": ".", "No": ".", "Ns": ".", "Ad": ".", "An": ".", "Cd": ".", "Lk": ".", "Mt": ".", "Sx": ".", "Tn": ".", "Ux": ".", "Bx": ".", "Fx": ".", "Nx": ".", "Ox": ".", "St": ".", "At": ".", "In": ".", "Fd": ".", "Ms": ".", "Me": ".",
-	"Op": "[ ]", "Oo": "[ .", "Oc": ". ]", "Sq": "‘ ’", "Dq": "“ ”", "Ql": "‘ ’", "Qq": "\" \"", "Pq": "( )", "Po": "( .", "Pc": ". )", "Aq": "< >", "Bq": "[ ]", "Brq": "{ }",
-}
+var mdocMacros = func() map[string]string {
+	macros := map[string]string{
+		"Op": "[ ]", "Oo": "[ .", "Oc": ". ]", "Sq": "‘ ’", "Dq": "“ ”", "Ql": "‘ ’", "Qq": "\" \"", "Pq": "( )", "Po": "( .", "Pc": ". )", "Aq": "< >", "Bq": "[ ]", "Brq": "{ }",
+	}
+	for name := range strings.FieldsSeq("Fl Ar Cm Ic Pa Va Vt Li Em Sy Dv Ev Er Fn Fa Ft Xr Nm No Ns Ad An Cd Lk Mt Sx Tn Ux Bx Fx Nx Ox St At In Fd Ms Me") {
+		macros[name] = "."
+	}
+	return macros
+}()
 
 // inline writes the words of a line with the macros among them.
 func (m *manReader) inline(args []string) string {
 	var out strings.Builder
 	closing := ""
 	end := len(args) // marks at the end of a line stand outside of brackets
-	for end > 0 && len(args[end-1]) == 1 && strings.Contains(".,:;?!)", args[end-1]) {
+	for end > 0 && len(args[end-1]) == 1 && strings.ContainsAny(args[end-1], ".,:;?!)") {
 		end--
 	}
 	args, after := args[:end], args[end:]
 	space, flag := false, false
 	write := func(s string) {
-		if space && out.Len() > 0 && !strings.HasSuffix(out.String(), "[") && !strings.HasSuffix(out.String(), "(") && (len(s) > 1 || !strings.Contains(".,:;)]?!", s)) {
+		if space && out.Len() > 0 && !strings.HasSuffix(out.String(), "[") && !strings.HasSuffix(out.String(), "(") && (len(s) > 1 || !strings.ContainsAny(s, ".,:;)]?!")) {
 			out.WriteByte(' ')
 		}
 		out.WriteString(s)
@@ -108,7 +112,7 @@ func (m *manReader) inline(args []string) string {
 		a := args[i]
 		around, macro := mdocMacros[a]
 		if !macro {
-			if flag && (len(a) > 1 || !strings.Contains(".,:;)]|", a)) {
+			if flag && (len(a) > 1 || !strings.ContainsAny(a, ".,:;)]|")) {
 				a = "-" + a
 			}
 			flag = flag && len(a) == 1
@@ -244,7 +248,7 @@ func skipName(s string, i int, c byte, out *strings.Builder) int {
 	if j >= len(s) {
 		return i
 	}
-	name := ""
+	var name string
 	switch s[j] {
 	case '(':
 		name = s[min(j+1, len(s)):min(j+3, len(s))]

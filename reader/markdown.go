@@ -99,12 +99,13 @@ func (m *markdownReader) line(i int) {
 	l := &m.lines[i]
 	s := m.of(i)
 	if m.fence != "" {
-		if strings.HasPrefix(s, m.fence) && strings.Trim(s, m.fence[:1]) == "" {
+		switch {
+		case strings.HasPrefix(s, m.fence) && strings.Trim(s, m.fence[:1]) == "":
 			m.fence = ""
 			m.flush()
-		} else if m.kind == "" {
+		case m.kind == "":
 			m.begin(Code, 0, l.start, l.end)
-		} else if l.start < l.end {
+		case l.start < l.end:
 			m.end = l.end
 		}
 		return
@@ -119,7 +120,7 @@ func (m *markdownReader) line(i int) {
 	}
 	blanks := m.blanks
 	m.blanks = false
-	if m.block(i, l, s, blanks) {
+	if m.block(i, l, s) {
 		return
 	}
 	mark := markdownMark(s)
@@ -169,7 +170,7 @@ func (m *markdownReader) blank() {
 }
 
 // block reads lines that are something by their own marks.
-func (m *markdownReader) block(i int, l *textLine, s string, blanks bool) bool {
+func (m *markdownReader) block(i int, l *textLine, s string) bool {
 	switch {
 	case strings.HasPrefix(s, "```"), strings.HasPrefix(s, "~~~"):
 		m.flush()

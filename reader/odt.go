@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ func (b *builder) readODT(body []byte) error {
 		return &Error{Reason: Locked, Format: ODT, Why: "it is protected by a password"}
 	}
 	content, err := a.part("content.xml", ODT)
-	if err == errMissing {
+	if errors.Is(err, errMissing) {
 		return &Error{Reason: Broken, Format: ODT, Why: "it has no text part"}
 	}
 	if err != nil {
@@ -47,7 +48,7 @@ type odt struct {
 	b      *builder
 	styles map[string]string // style → the style that it is made from, or what it is called
 
-	frames []odtFrame
+	frames []*odtFrame
 	lists  int
 	items  []bool // for each open entry: something of it was written
 	index  int    // tables of contents and indexes that are open
@@ -176,7 +177,7 @@ func (o *odt) start(e xml.StartElement) {
 		if len(o.frames) >= 64 {
 			return
 		}
-		f := odtFrame{style: value(e, "style-name")}
+		f := &odtFrame{style: value(e, "style-name")}
 		if e.Name.Local == "h" {
 			f.level = 1
 			if n, err := strconv.Atoi(value(e, "outline-level")); err == nil {
@@ -264,7 +265,7 @@ func (o *odt) endParagraph() {
 	if n == 0 {
 		return
 	}
-	f := &o.frames[n-1]
+	f := o.frames[n-1]
 	raw, style, level := f.text.String(), f.style, f.level
 	o.frames = o.frames[:n-1]
 	text := strings.Join(strings.Fields(raw), " ")

@@ -32,8 +32,9 @@ func (b *builder) readLayout(pages []pdfPage) {
 	for i := range pages {
 		pages[i].joinLines()
 	}
-	dropRunning(pages)
 	l := &pdfLayout{b: b, term: -1}
+	l.measure(pages)
+	dropRunning(pages, l.body)
 	l.measure(pages)
 	for i := range pages {
 		pages[i].columns()
@@ -65,7 +66,7 @@ func (p *pdfLayout) measure(pages []pdfPage) {
 			heights[heightKey(l.height())] += len(l.text())
 			if j > 0 {
 				if d := pages[i].lines[j-1].bottom - l.bottom; d > 0.5*l.height() && d < 2.5*l.height() {
-					leadings[heightKey(d)] += 1
+					leadings[heightKey(d)]++
 				}
 			}
 		}

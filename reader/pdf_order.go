@@ -139,7 +139,8 @@ func (p *pdfPage) columns() {
 			right = append(right, l)
 		}
 	}
-	p.lines = append(out, right...)
+	out = append(out, right...)
+	p.lines = out
 }
 
 // split parts the cells of a line at a place.
@@ -154,7 +155,7 @@ func (l *pdfLine) split(at float64) (left, right []pdfCell) {
 // dropRunning takes out the lines that head and foot the pages: their words
 // come again on others, or they stand where those of others do and number the
 // page.
-func dropRunning(pages []pdfPage) {
+func dropRunning(pages []pdfPage, body float64) {
 	if len(pages) < 4 {
 		return
 	}
@@ -184,6 +185,9 @@ func dropRunning(pages []pdfPage) {
 			place := int(math.Round(l.bottom / 3))
 			shared := places[place] + places[place-1] + places[place+1]
 			again := texts[withoutDigits(s)]
+			if l.height() > 1.12*body && again*2 <= len(pages) {
+				continue // a heading at the top of a page
+			}
 			drop[i] = len(s) < 150 && (again > 2 && pageNumber(s) || again*2 > len(pages) || again >= 3 && shared*4 > len(pages) || shared*5 > len(pages)*2 && numbersPage(s) ||
 				(alone[place]+alone[place-1]+alone[place+1])*2 > len(pages) && pages[p].apart(i))
 		}

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -54,6 +55,7 @@ const (
 	wideGap = 1.4
 	// longWord is of how many characters on the end of a word is looked up.
 	longWord = 14
+	farAway  = 20_000 // points, beyond any page
 	// maxPDFChars bounds what is looked at on one page.
 	maxPDFChars = 200_000
 )
@@ -304,16 +306,14 @@ func (d *pdfDocument) wordEnd(first pdfBox, word []rune) float64 {
 
 // joinSurrogates writes characters that came in two halves as one.
 func joinSurrogates(word []rune) string {
-	for _, r := range word {
-		if utf16.IsSurrogate(r) {
-			units := make([]uint16, len(word))
-			for i, r := range word {
-				units[i] = uint16(r)
-			}
-			return string(utf16.Decode(units))
-		}
+	if !slices.ContainsFunc(word, utf16.IsSurrogate) {
+		return string(word)
 	}
-	return string(word)
+	units := make([]uint16, len(word))
+	for i, r := range word {
+		units[i] = uint16(r)
+	}
+	return string(utf16.Decode(units))
 }
 
 type pdfBox struct{ left, right, bottom, top float64 }
@@ -324,7 +324,7 @@ func (t *pdfText) box(i int) (pdfBox, bool) {
 		return pdfBox{}, false
 	}
 	b := pdfBox{float64(got.Rect.Left), float64(got.Rect.Right), float64(got.Rect.Bottom), float64(got.Rect.Top)}
-	if !(b.top > b.bottom) || b.top-b.bottom > 500 || !(b.right >= b.left) { // turned text and nonsense
+	if !(b.top > b.bottom) || b.top-b.bottom > 500 || !(b.right >= b.left) || !(b.left > -farAway && b.right < farAway) { // turned text and nonsense
 		return pdfBox{}, false
 	}
 	return b, true

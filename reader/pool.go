@@ -89,7 +89,7 @@ func (r *Reader) Read(ctx context.Context, d Document) (*Page, error) {
 	}
 	l := limits{Text: r.conf.MaxText, Rows: r.conf.MaxRows, Pages: r.conf.MaxPages, Compiled: r.conf.CacheDir}
 	switch format {
-	case Text, Man, Markdown, CSV, JSON:
+	case Text, Man, Markdown, RST, ASCIIDoc, CSV, JSON:
 		if len(d.Body) <= harmless {
 			return parse(&d, format, l)
 		}

@@ -1,6 +1,7 @@
 // Package reader turns a document into text that can be searched and quoted:
-// HTML (its main content), PDF, DOCX, EPUB, plain text, Markdown, JSON and
-// CSV, in whatever charset.
+// HTML (its main content), PDF, DOCX, ODT, PPTX, XLSX, EPUB, plain text, pages
+// of Unix manuals, Markdown, reStructuredText, AsciiDoc, JSON and CSV, in
+// whatever charset.
 //
 // Formats whose parsers can be made to misbehave are read in a child process
 // with limits on memory, processor time and output: a document that is a bomb
@@ -35,8 +36,8 @@ type Page struct {
 	Date   string `json:"date,omitempty"` // published, as YYYY-MM-DD
 	Lang   string `json:"lang,omitempty"` // ISO 639-1, of the text
 	Site   string `json:"site,omitempty"`
-	// Text is the plain text. Of plain text and Markdown it is the source
-	// itself, so that its lines are the file's.
+	// Text is the plain text. Of plain text, Markdown, reStructuredText and
+	// AsciiDoc it is the source itself, so that its lines are the file's.
 	Text string `json:"text"`
 	// Markdown is the same with its structure. It has no images and no HTML.
 	Markdown string   `json:"markdown"`
@@ -98,6 +99,8 @@ const (
 	Text     Format = "text"
 	Man      Format = "man" // the source of a page of a Unix manual
 	Markdown Format = "markdown"
+	RST      Format = "rst" // reStructuredText
+	ASCIIDoc Format = "asciidoc"
 	JSON     Format = "json"
 	CSV      Format = "csv"
 )
@@ -169,6 +172,10 @@ func parse(d *Document, format Format, l limits) (*Page, error) {
 		b.readMan(decode(d.Body, d.ContentType, false))
 	case Markdown:
 		b.readMarkdown(decode(d.Body, d.ContentType, false))
+	case RST:
+		b.readRST(decode(d.Body, d.ContentType, false))
+	case ASCIIDoc:
+		b.readASCIIDoc(decode(d.Body, d.ContentType, false))
 	case JSON:
 		b.readJSON(decode(d.Body, d.ContentType, false), l.Rows)
 	case CSV:

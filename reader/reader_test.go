@@ -360,6 +360,12 @@ func TestBombs(t *testing.T) {
 	}{
 		{"a zip bomb of a DOCX", docxOf(t, blank), TooLarge},
 		{"a zip bomb of an EPUB", epubOf(t, blank), TooLarge},
+		{"a zip bomb of an ODT", odtOf(t, blank), TooLarge},
+		{"a zip bomb of a PPTX", pptxOf(t, blank), TooLarge},
+		{"a zip bomb of an XLSX", xlsxOf(t, blank, ""), TooLarge},
+		{"nested ODT", odtOf(t, "<text:p>deep</text:p>"+strings.Repeat("<text:list><text:list-item><text:p>", 100_000)), ""},
+		{"nested slides", pptxOf(t, strings.Repeat("<p:sp>", 200_000)+"<a:p><a:t>deep</a:t></a:p>"), ""},
+		{"more strings than a sheet has", xlsxOf(t, `<row><c t="s"><v>0</v></c></row>`, "<si><t>deep</t></si>"+strings.Repeat("<si/>", 2_000_000)), ""},
 		{"nested XML", docxOf(t, strings.Repeat("<w:p>", 300_000)+"<w:t>deep</w:t>"), ""},
 		{"nested HTML", []byte("<html><body>" + strings.Repeat("<div>", 200_000) + "<p>deep</p>"), ""},
 		{"nested tables", []byte("<html><body>" + strings.Repeat("<table><tr><td>", 30_000) + "deep"), ""},
@@ -436,7 +442,7 @@ func TestWorkerKeepsNothing(t *testing.T) {
 
 func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := Document{Path: "x" + rapid.SampledFrom([]string{".md", ".txt", ".1", ".json", ".csv", ""}).Draw(t, "ext"), Body: []byte(rapid.String().Draw(t, "body"))}
+		d := Document{Path: "x" + rapid.SampledFrom([]string{".md", ".txt", ".1", ".rst", ".adoc", ".json", ".csv", ""}).Draw(t, "ext"), Body: []byte(rapid.String().Draw(t, "body"))}
 		format, err := sniff(&d)
 		if err != nil || format == PDF {
 			return

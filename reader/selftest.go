@@ -50,6 +50,12 @@ func specimens() []specimen {
 		{PDF, "", "a.pdf", samplePDF, allWords},
 		{DOCX, "", "a.docx", sampleDOCX, allWords},
 		{EPUB, "", "a.epub", func() ([]byte, error) { return sampleEPUB(paragraphs) }, allWords},
+		{ODT, "", "a.odt", sampleODT, allWords},
+		{PPTX, "", "a.pptx", samplePPTX, allWords},
+		{XLSX, "", "a.xlsx", sampleXLSX, allWords},
+		{Man, "", "a.1", text(".TH SAMPLE 1\n.SH DESCRIPTION\n" + strings.Join(allWords, "\n.PP\n") + "\n"), allWords},
+		{RST, "", "a.rst", text("Sample\n======\n\n" + strings.Join(allWords, "\n\n") + "\n"), allWords},
+		{ASCIIDoc, "", "a.adoc", text("= Sample\n\n" + strings.Join(allWords, "\n\n") + "\n"), allWords},
 		{Markdown, "", "a.md", text("# Sample\n\n" + strings.Join(allWords, "\n\n") + "\n"), allWords},
 		{JSON, "", "a.json", text(fmt.Sprintf("{%q: [%q, %q]}", sampleEnglish, sampleRussian, sampleChinese)), allWords},
 		{CSV, "", "a.csv", text("one,two\n" + sampleEnglish + ",1\n\"" + sampleRussian + "\",2\n" + sampleChinese + ",3\n"), allWords},
@@ -144,6 +150,39 @@ func sampleDOCX() ([]byte, error) {
 	return packed(
 		[2]string{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`},
 		[2]string{"word/document.xml", `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>` + body.String() + `</w:body></w:document>`},
+	)
+}
+
+const officeSpace = `xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
+
+// officeRelations is the part that says which part is meant by the id r1.
+func officeRelations(target string) string {
+	return `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Target="` + target + `"/></Relationships>`
+}
+
+func sampleODT() ([]byte, error) {
+	return packed(
+		[2]string{"mimetype", "application/vnd.oasis.opendocument.text"},
+		[2]string{"content.xml", `<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:text><text:p>` +
+			strings.Join(allWords, "</text:p><text:p>") + `</text:p></office:text></office:body></office:document-content>`},
+	)
+}
+
+func samplePPTX() ([]byte, error) {
+	return packed(
+		[2]string{"ppt/presentation.xml", `<p:presentation xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" ` + officeSpace + `><p:sldIdLst><p:sldId id="256" r:id="r1"/></p:sldIdLst></p:presentation>`},
+		[2]string{"ppt/_rels/presentation.xml.rels", officeRelations("slides/slide1.xml")},
+		[2]string{"ppt/slides/slide1.xml", `<p:sld xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><p:sp><p:txBody><a:p><a:r><a:t>` +
+			strings.Join(allWords, "</a:t></a:r></a:p><a:p><a:r><a:t>") + `</a:t></a:r></a:p></p:txBody></p:sp></p:sld>`},
+	)
+}
+
+func sampleXLSX() ([]byte, error) {
+	return packed(
+		[2]string{"xl/workbook.xml", `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ` + officeSpace + `><sheets><sheet name="Sample" sheetId="1" r:id="r1"/></sheets></workbook>`},
+		[2]string{"xl/_rels/workbook.xml.rels", officeRelations("worksheets/sheet1.xml")},
+		[2]string{"xl/sharedStrings.xml", `<sst><si><t>` + strings.Join(allWords, "</t></si><si><t>") + `</t></si></sst>`},
+		[2]string{"xl/worksheets/sheet1.xml", `<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="2"><c r="A2" t="s"><v>1</v></c></row><row r="3"><c r="A3" t="s"><v>2</v></c></row></sheetData></worksheet>`},
 	)
 }
 

@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -19,7 +20,7 @@ func (b *builder) readXLSX(body []byte, l limits) error {
 	}
 	const main = "xl/workbook.xml"
 	part, err := a.part(main, XLSX)
-	if err == errMissing {
+	if errors.Is(err, errMissing) {
 		return &Error{Reason: Broken, Format: XLSX, Why: "it has no list of sheets"}
 	}
 	if err != nil {
@@ -52,7 +53,7 @@ func (b *builder) readXLSX(body []byte, l limits) error {
 		}
 		part, err := a.part(rels[sheet.ID], XLSX)
 		if err != nil {
-			if e, ok := err.(*Error); ok && e.Reason == TooLarge {
+			if e, ok := errors.AsType[*Error](err); ok && e.Reason == TooLarge {
 				return err
 			}
 			b.warn("a sheet could not be read: " + sheet.Name)

@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"path"
 	"strconv"
@@ -32,8 +33,8 @@ func (a *archive) relations(of string, f Format) map[string]string {
 		if r.Mode == "External" {
 			continue
 		}
-		if strings.HasPrefix(r.Target, "/") {
-			got[r.ID] = strings.TrimPrefix(r.Target, "/")
+		if from, ok := strings.CutPrefix(r.Target, "/"); ok {
+			got[r.ID] = from
 		} else {
 			got[r.ID] = path.Join(dir, r.Target)
 		}
@@ -50,7 +51,7 @@ func (b *builder) readPPTX(body []byte, l limits) error {
 	}
 	const main = "ppt/presentation.xml"
 	part, err := a.part(main, PPTX)
-	if err == errMissing {
+	if errors.Is(err, errMissing) {
 		return &Error{Reason: Broken, Format: PPTX, Why: "it has no list of slides"}
 	}
 	if err != nil {
@@ -76,7 +77,7 @@ func (b *builder) readPPTX(body []byte, l limits) error {
 		name := rels[s.ID]
 		part, err := a.part(name, PPTX)
 		if err != nil {
-			if e, ok := err.(*Error); ok && e.Reason == TooLarge {
+			if e, ok := errors.AsType[*Error](err); ok && e.Reason == TooLarge {
 				return err
 			}
 			b.warn("a slide could not be read: " + strconv.Itoa(i+1))

@@ -54,6 +54,10 @@ func sniff(d *Document) (Format, error) {
 		return HTML, nil
 	case ext == ".md", ext == ".markdown", ext == ".mdx", declared == "text/markdown":
 		return Markdown, nil
+	case ext == ".rst", ext == ".rest":
+		return RST, nil
+	case ext == ".adoc", ext == ".asciidoc", ext == ".asc" && !bytes.Contains(head, []byte("-----BEGIN PGP")):
+		return ASCIIDoc, nil
 	case manSource(ext, head):
 		return Man, nil
 	case ext == ".csv", ext == ".tsv", declared == "text/csv", declared == "text/tab-separated-values":
@@ -130,12 +134,12 @@ func sniffZip(b []byte) (Format, error) {
 		return XLSX, nil
 	case has("ppt/presentation.xml"):
 		return PPTX, nil
-	case has("opendocument.text"):
-		return ODT, nil
 	case has("opendocument.spreadsheet"), has("xl/workbook"):
 		return "", &Error{Reason: Unsupported, Why: "a spreadsheet; save it as XLSX or CSV"}
 	case has("opendocument.presentation"):
 		return "", &Error{Reason: Unsupported, Why: "a presentation; save it as PPTX or PDF"}
+	case has("content.xml") && has("mimetype"):
+		return ODT, nil
 	}
 	return "", &Error{Reason: Unsupported, Why: "an archive; unpack it"}
 }

@@ -253,6 +253,10 @@ func (t *textReader) measure() {
 	}
 }
 
+// maxChunk is how many lines are looked at together: what is longer without an
+// empty line is data.
+const maxChunk = 300
+
 // group finds the chunks.
 func (t *textReader) group() {
 	from := -1
@@ -268,7 +272,7 @@ func (t *textReader) group() {
 			end(i)
 			continue
 		}
-		if l.breaks || t.soft && from >= 0 {
+		if l.breaks || from >= 0 && (t.soft || i-from >= maxChunk) {
 			end(i)
 		}
 		// The heading of a section of a manual has its text right below it.
@@ -380,7 +384,7 @@ func (t *textReader) readUnderlined(i int) bool {
 	}
 	title, under := &t.lines[at], &t.lines[at+1]
 	s := t.of(under)
-	if strings.Trim(s, s[:1]) != "" || !strings.Contains("=-~_*#^", s[:1]) || under.width < 3 || under.width*2 < title.width || title.width > 100 || drawn(t.of(title)) || strings.Contains(t.of(title), "  ") {
+	if strings.Trim(s, s[:1]) != "" || strings.IndexByte("=-~_*#^", s[0]) < 0 || under.width < 3 || under.width*2 < title.width || title.width > 100 || drawn(t.of(title)) || strings.Contains(t.of(title), "  ") {
 		return false
 	}
 	level := 2

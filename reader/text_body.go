@@ -70,7 +70,7 @@ func (t *textReader) readRest(i int) {
 	marked := markLength(t.of(&t.lines[from])) > 0
 	for at := c.from; at < c.to; at++ {
 		l := &t.lines[at]
-		if markLength(t.of(l)) == 0 || at > c.from && !marked && !t.beginsList(c, at) || marked && at > c.from && !t.nextEntry(c, at) {
+		if markLength(t.of(l)) == 0 || at > c.from && !marked && !t.beginsList(at) || marked && at > c.from && !t.nextEntry(c, at) {
 			continue
 		}
 		if at > from {
@@ -83,7 +83,7 @@ func (t *textReader) readRest(i int) {
 
 // beginsList says that an entry at a line begins a list below the lines before
 // it: it is indented, or they lead up to it.
-func (t *textReader) beginsList(c chunk, at int) bool {
+func (t *textReader) beginsList(at int) bool {
 	before := t.of(&t.lines[at-1])
 	return t.lines[at].indent > t.lines[at-1].indent || strings.HasSuffix(before, ":") || strings.HasSuffix(before, "：")
 }
@@ -350,7 +350,7 @@ func (t *textReader) readRestOf(c chunk) {
 		return
 	}
 	for at := c.from + 1; at < c.to; at++ { // a list or code in it
-		if l := &t.lines[at]; l.indent >= t.lines[at-1].indent+2 && strings.HasSuffix(t.of(&t.lines[at-1]), ":") || markLength(t.of(l)) > 0 && t.beginsList(c, at) {
+		if l := &t.lines[at]; l.indent >= t.lines[at-1].indent+2 && strings.HasSuffix(t.of(&t.lines[at-1]), ":") || markLength(t.of(l)) > 0 && t.beginsList(at) {
 			t.emit(Definition, 1, c.from, at)
 			t.chunks = append(t.chunks, chunk{at, c.to})
 			t.readRest(len(t.chunks) - 1)

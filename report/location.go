@@ -20,7 +20,7 @@ type location struct {
 // converted are the endings of files whose text is made by the reader: its
 // lines are not the file's.
 var converted = []string{
-	".pdf", ".docx", ".epub", ".html", ".htm", ".xhtml", ".xml", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".geojson",
+	".pdf", ".docx", ".odt", ".pptx", ".xlsx", ".epub", ".man", ".mdoc", ".html", ".htm", ".xhtml", ".xml", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".geojson",
 }
 
 // hasLines reports whether lines of the text are lines of the source.
