@@ -233,15 +233,15 @@ func TestResearchFinishesWithWhatThereIs(t *testing.T) {
 	}
 }
 
-// Two sentences of one line are two quotes at one place.
+// What answers two parts of a question is listed once.
 func TestSourcesListEachPlaceOnce(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "hours.md"), "# Hours\n\nThe museum opens at nine on weekdays. The museum opens at eleven on Sundays. The cafe is closed on Mondays.\n\nDogs are not allowed in the museum.\n")
 	e := engine(t, memory.New(memory.Options{}), nil)
 	m, _ := answerOf(follow(t, e, research("When does the museum open on weekdays? When is the cafe closed?", dir)))
 	r := reportOf(t, e)
-	if n := len(r.Sources[0].Passages); n < 2 {
-		t.Fatalf("%d passages\n%s", n, m.Text)
+	if len(r.Sections) != 2 {
+		t.Fatalf("%d sections\n%s", len(r.Sections), m.Text)
 	}
 	_, list, _ := strings.Cut(m.Text, "## Sources")
 	if n := strings.Count(list, "hours.md:3"); n != 1 {

@@ -140,7 +140,7 @@ func choose(r *evidence.Reading, passages []Passage, o Options) []Quote {
 				words = defaultHanWords
 			}
 		}
-		from, to := p.Around(at, words)
+		from, to := p.Around(passages[i].Text, at, words)
 		taken, best = append(taken, unit), max(best, share)
 		mark := unit.Quoted(passages[i].Text)
 		start := p.Units[from].Quoted(passages[i].Text).Start

@@ -3,6 +3,8 @@ package extract
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"dossier/extract/internal/evidence"
 	"dossier/index"
@@ -40,8 +42,38 @@ func Rank(question string, candidates []Candidate, w Weights, groups ...index.Gr
 	return out
 }
 
+// Ordered returns passages in the order in which they may answer a question, for
+// those that no search has put in order.
+func Ordered(question string, passages []Passage) []Passage {
+	b := index.NewBuilder()
+	candidates := make([]Candidate, len(passages))
+	for i, p := range passages {
+		b.Add(index.Doc{ID: strconv.Itoa(i), Title: p.Title, Heading: strings.Join(p.Headings, " / "), Text: p.Text})
+		candidates[i] = Candidate{Passage: p, Position: i}
+	}
+	var w Weights
+	if segment, err := index.Open(b.Bytes()); err == nil {
+		x := index.New(segment)
+		w = x
+		hits, err := x.Search(index.Query{Text: question, Limit: len(passages)})
+		for _, h := range hits {
+			if n, aerr := strconv.Atoi(h.ID); err == nil && aerr == nil {
+				candidates[n].Score = h.Score
+			}
+		}
+	}
+	out := make([]Passage, len(passages))
+	for i, r := range Rank(question, candidates, w) {
+		out[i] = passages[r.Candidate]
+	}
+	return out
+}
+
 // Judged is what speaks for a candidate, for those who fit weights.
-type Judged struct{ evidence.Judged }
+type Judged struct {
+	evidence.Judged
+	text string
+}
 
 // FeatureNames name the features of a candidate.
 var FeatureNames = evidence.RankNames
@@ -69,7 +101,7 @@ func Judge(question string, candidates []Candidate, w Weights, groups ...index.G
 	}
 	out := make([]Judged, len(candidates))
 	for i, j := range evidence.Read(question, code, w, groups...).Judge(read) {
-		out[i] = Judged{j}
+		out[i] = Judged{j, candidates[i].Text}
 	}
 	return out
 }
@@ -81,6 +113,6 @@ func (j *Judged) Quote(words int) (quote, mark lang.Span) {
 		return quote, mark
 	}
 	units := j.Page.Units
-	from, to := j.Page.Around(j.Best, words)
+	from, to := j.Page.Around(j.text, j.Best, words)
 	return lang.Span{Start: units[from].Start, End: units[to-1].End}, units[j.Best].Span
 }

@@ -1,6 +1,10 @@
 package index
 
-import "dossier/lang"
+import (
+	"slices"
+
+	"dossier/lang"
+)
 
 // Token is a word of a text as the index knows it, or a pair of neighbouring
 // characters of a script without spaces. Pairs overlap: each character but the
@@ -11,12 +15,19 @@ type Token struct {
 	Number     bool
 	Pair       bool // of a script without spaces
 	Function   bool // carries grammar, not content
+	whole      bool // an identifier; its parts follow
 }
 
 // Tokens returns the tokens of text in order. The language decides how Latin
 // words are stemmed and which of them are function words; without one it is
 // detected.
 func Tokens(text string, code lang.Code) []Token {
+	return slices.DeleteFunc(TokensAndNames(text, code), func(t Token) bool { return t.whole })
+}
+
+// TokensAndNames is Tokens with identifiers of several words (shared_buffers,
+// git-blame, --force), each before the words that it consists of.
+func TokensAndNames(text string, code lang.Code) []Token {
 	var s scanner
 	var st stemmer
 	out := make([]Token, 0, len(text)/6+1)
@@ -41,7 +52,7 @@ func Tokens(text string, code lang.Code) []Token {
 		}
 		out = append(out, Token{
 			Term: term, Start: s.start, End: s.end, Number: s.kind == number, Pair: s.kind == gram,
-			Function: functional(s.surface, s.kind, in),
+			Function: functional(s.surface, s.kind, in), whole: s.kind == whole,
 		})
 	}
 	return out

@@ -33,14 +33,16 @@ type piece struct {
 	// with the line above its list, code with the sentence that introduces it, a
 	// definition with its term, what follows a heading.
 	tied bool
+	// head is the first row of the table that it is a row of.
+	head string
 }
 
 // Cut takes a page apart into chunks of at most size letters, in order and
 // without overlap. A chunk stays under one heading and on one page, and begins
 // with the headings that lead to it. What belongs together stays together as
 // far as it fits: a term and its definition, a list and the line above it, code
-// and the sentence before it. Rows of a table are chunks by themselves. What is
-// too long is cut between sentences. Whatever carries a word is in a chunk.
+// and the sentence before it. Rows of a table are chunks by themselves, under
+// its first row as if that were a heading. What is too long is cut between sentences. Whatever carries a word is in a chunk.
 func Cut(page *reader.Page, size int) []Chunk {
 	if size <= 0 {
 		size = DefaultChunkSize
@@ -86,6 +88,7 @@ type cutter struct {
 	path    []string
 	page    int
 	leading bool // the section so far is headings
+	head    string
 }
 
 // gap adds text that no block holds, paragraph by paragraph.
@@ -108,6 +111,13 @@ func (c *cutter) gap(from, to int) {
 // add appends a block to the section, in pieces that fit into a chunk.
 func (c *cutter) add(start, end int, kind reader.Kind) {
 	start, end = trim(c.text, start, end)
+	switch kind {
+	case reader.Header:
+		c.head = strings.Trim(c.text[start:end], "| \t")
+	case reader.Row:
+	default:
+		c.head = ""
+	}
 	first := len(c.section)
 	if w := weigh(c.text[start:end]); w <= c.size {
 		c.section = append(c.section, piece{start: start, end: end, weight: w})
@@ -119,6 +129,9 @@ func (c *cutter) add(start, end int, kind reader.Kind) {
 	for i := first; i < len(c.section); i++ {
 		p := &c.section[i]
 		p.kind = kind
+		if kind == reader.Row {
+			p.head = c.head
+		}
 		p.tied = i > first || first > 0 && c.ties(c.section[first-1], kind)
 	}
 }
@@ -196,7 +209,7 @@ func (c *cutter) flush() {
 		from = to
 	}
 	c.section = c.section[:0]
-	c.leading, c.path, c.page = false, nil, 0
+	c.leading, c.path, c.page, c.head = false, nil, 0, ""
 }
 
 // group returns the end of the group that begins at a piece, and its weight.
@@ -217,7 +230,11 @@ func (c *cutter) joins(from, to int) bool {
 func (c *cutter) emit(pieces []piece) {
 	start, end := pieces[0].start, pieces[len(pieces)-1].end
 	if hasWord(c.text[start:end]) {
-		c.out = append(c.out, Chunk{Start: start, End: end, Headings: c.path, Page: c.page})
+		path := c.path
+		if head := pieces[0].head; head != "" {
+			path = append(slices.Clone(path), head)
+		}
+		c.out = append(c.out, Chunk{Start: start, End: end, Headings: path, Page: c.page})
 	}
 }
 

@@ -32,6 +32,7 @@ Cats sleep.
 ### Small dogs
 
 | dog | weight |
+| --- | --- |
 | pug | 7 kg |
 
 ## Nothing follows
@@ -46,7 +47,8 @@ Cats sleep.
 	want := []string{
 		": --- title: Beasts --- Foreword.",
 		"Beasts/Cats: Beasts ## Cats Cats sleep. - They purr. - They hunt at night.",
-		"Beasts/Dogs/Small dogs: Dogs ### Small dogs | dog | weight | | pug | 7 kg",
+		"Beasts/Dogs/Small dogs: Dogs ### Small dogs | dog | weight",
+		"Beasts/Dogs/Small dogs/dog | weight: pug | 7 kg",
 		"Beasts/Nothing follows: Nothing follows",
 	}
 	if !slices.Equal(got, want) {

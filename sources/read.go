@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -413,15 +414,18 @@ func (g *gathering) passagesAmong(leads []Lead, question string, byID map[string
 			}
 		}
 	}
-	texts := make([]string, len(within))
+	passages := make([]extract.Passage, len(within))
 	for i, n := range within {
-		texts[i] = g.evidence.Passages[n].Text
+		p := &g.evidence.Passages[n]
+		passages[i] = extract.Passage{ID: strconv.Itoa(n), Title: p.Title, Headings: p.HeadingPath, Text: p.Text}
 	}
-	for _, i := range byWords(question, texts) {
+	for _, p := range extract.Ordered(question, passages) {
 		if len(out) == passagesKept {
 			break
 		}
-		out = append(out, within[i])
+		if n, err := strconv.Atoi(p.ID); err == nil {
+			out = append(out, n)
+		}
 	}
 	return out
 }

@@ -47,6 +47,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 	corpora := flags.String("corpora", data, "directory for the files that -dir does not have")
 	pattern := flags.String("set", "*", "run only the sets whose name matches `GLOB`")
 	runs := flags.String("runs", "", "also write what was answered, as JSON lines, to this directory")
+	documents := flags.String("documents", filepath.Join(root, "bench", "questions", "documents"), "directory with the documents of bench/questions")
 	out := flags.String("out", filepath.Join(root, "bench", "results", "eval.txt"), "results file")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -99,6 +100,23 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 		}
 		figures = append(figures, env.figures...)
 		ran[folder.Name()] = true
+	}
+	if wanted, _ := path.Match(*pattern, ownSet); wanted {
+		env := &Env{Set: ownSet, stdout: stdout}
+		err := env.record(*runs)
+		if err == nil {
+			err = errors.Join(env.ownQuestions(ctx, root, *documents), env.close())
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			fmt.Fprintf(stderr, "no documents of bench/questions at %s: go run ./bench/questions/fetch\n", *documents)
+		case err != nil:
+			complain("%s: %v", ownSet, err)
+			failed = true
+		default:
+			figures = append(figures, env.figures...)
+			ran[ownSet] = true
+		}
 	}
 	if len(ran) == 0 && !failed {
 		complain("no set in %s matches %q; known are %s", *dir, *pattern, strings.Join(setNames(), ", "))

@@ -44,6 +44,21 @@ func runManuals(ctx context.Context, e *Env) error {
 	return e.research(ctx, dir, questions)
 }
 
+// ownSet is the name of the questions of bench/questions among the figures:
+// nothing is fitted to them.
+const ownSet = "questions"
+
+func (e *Env) ownQuestions(ctx context.Context, root, documents string) error {
+	if _, err := os.Stat(documents); err != nil {
+		return err
+	}
+	questions, err := asked.Load(filepath.Join(root, "bench", "questions", "questions.jsonl"))
+	if err != nil {
+		return err
+	}
+	return e.research(ctx, documents, questions)
+}
+
 // research asks questions of the folders in a directory.
 func (e *Env) research(ctx context.Context, dir string, questions []asked.Question) error {
 	files := reader.New(reader.Config{CacheDir: filepath.Join(os.TempDir(), "dossier-eval")})

@@ -184,13 +184,18 @@ func quotes(ctx context.Context, blobs sources.Blobs, state *tool.State) (string
 	if len(passages) == 0 {
 		return "", nil
 	}
+	passages = extract.Ordered(state.Task, passages)
 	made := extract.Select(state.Task, passages, nil, extract.Options{})
 	if !made.Answered {
 		return "", nil
 	}
 	var b strings.Builder
 	for _, s := range made.Quotes {
-		fmt.Fprintf(&b, "%s %s\n\n", strings.TrimSpace(s.In(passages)), cite.Marker([]int{from[s.Passage]}))
+		n, err := strconv.Atoi(passages[s.Passage].ID)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%s %s\n\n", strings.TrimSpace(s.In(passages)), cite.Marker([]int{from[n]}))
 	}
 	return strings.TrimSpace(b.String()), nil
 }
@@ -202,6 +207,7 @@ func quoted(task, material string) string {
 	for i, part := range paragraphs(material) {
 		passages = append(passages, extract.Passage{ID: strconv.Itoa(i), Text: part})
 	}
+	passages = extract.Ordered(task, passages)
 	made := extract.Select(task, passages, nil, extract.Options{})
 	if !made.Answered {
 		return ""

@@ -19,7 +19,7 @@ func (q *Question) also(term int, t index.Token, groups []index.Group) {
 			continue
 		}
 		for _, a := range g.Alternatives {
-			for _, word := range index.Tokens(a.Text, q.languageOf(a.Text)) {
+			for _, word := range index.TokensAndNames(a.Text, q.languageOf(a.Text)) {
 				if word.Function || lone(a.Text[word.Start:word.End]) {
 					continue
 				}
@@ -57,7 +57,7 @@ func (q *Question) rarity(w Weights, t index.Token, groups []index.Group) float6
 			if a.Weight <= best {
 				continue
 			}
-			for _, word := range index.Tokens(a.Text, q.languageOf(a.Text)) {
+			for _, word := range index.TokensAndNames(a.Text, q.languageOf(a.Text)) {
 				if !word.Function {
 					best, said = a.Weight, min(own, w.Weight(word.Term))
 				}

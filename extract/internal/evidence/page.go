@@ -46,6 +46,7 @@ type Unit struct {
 	own   []float64 // by term
 	heads []float64 // by term: the heading in the text that it stands under, and its lead
 	asks  bool      // it is a question itself
+	term  bool      // a heading by its looks alone: maybe what the next unit defines
 }
 
 type word struct {
@@ -105,7 +106,7 @@ func (q *Question) ReadPage(above []string, text string) *Page {
 
 // words reads the words of a text that count.
 func (q *Question) words(text string) []word {
-	tokens := index.Tokens(text, q.Lang)
+	tokens := index.TokensAndNames(text, q.Lang)
 	out := make([]word, 0, len(tokens))
 	seen := map[string]word{}
 	for _, t := range tokens {
@@ -168,7 +169,7 @@ func (p *Page) arrange(above []string, text string) {
 			u.Kind = Heading
 		}
 		if u.Kind == Prose && prose && alone && u.Words <= 10 && !closed(s) && !strings.ContainsAny(s, ":：,，") {
-			u.Kind = Heading
+			u.Kind, u.term = Heading, true
 		}
 		switch u.Kind {
 		case Heading:

@@ -50,7 +50,7 @@ func Read(question string, code lang.Code, w Weights, groups ...index.Group) *Qu
 	q := &Question{Lang: code, place: map[string]int{}, Want: wanted(question)}
 	kinds := kindWords()
 	total := 0.0
-	tokens := index.Tokens(question, code)
+	tokens := index.TokensAndNames(question, code)
 	phrases := askPhrases(question)
 	end := 0 // of the pair that gave the last term
 	for _, t := range tokens {
@@ -188,7 +188,7 @@ func sharedPrefix(a, b string) int {
 // Has reports whether a page has a word of the question, in some form.
 func (q *Question) Has(surface string, pages []*Page) bool {
 	terms := 0
-	for _, t := range index.Tokens(surface, q.Lang) {
+	for _, t := range index.TokensAndNames(surface, q.Lang) {
 		at, ok := q.place[t.Term]
 		if !ok {
 			continue

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -93,7 +94,7 @@ func (q *Question) judgeOne(c *Candidate, most float64) Judged {
 		}
 	}
 	f[rankShort] = 1 / (1 + float64(words)/10)
-	if term, ok := defined(c.Text); ok {
+	if term, ok := defined(c.Above, c.Text); ok {
 		share, how := q.names(term)
 		f[rankTerm] = share * how
 	}
@@ -154,29 +155,83 @@ func (q *Question) names(line string) (share, how float64) {
 // longestTerm is how many letters what is defined has for the most.
 const longestTerm = 60
 
-// defined returns the first line of a passage if the rest may explain it.
-func defined(text string) (string, bool) {
+// defined returns the first line of a passage, after its headings, if the rest
+// may explain it.
+func defined(above []string, text string) (string, bool) {
 	line, rest, ok := strings.Cut(text, "\n")
+	for ok && slices.ContainsFunc(above, func(h string) bool { return bare(h) == bare(line) }) {
+		line, rest, ok = strings.Cut(strings.TrimLeft(rest, "\n \t"), "\n")
+	}
 	return line, ok && utf8.RuneCountInString(line) < longestTerm && strings.TrimSpace(rest) != ""
 }
 
-// Around returns the span of units around one that makes a quote of at most so
-// many words: what follows comes before what precedes, headings are left out.
-func (p *Page) Around(unit, words int) (from, to int) {
+// Around returns the units around one that make a quote of at most so many
+// words: what follows comes before what precedes. A quote stays within what
+// belongs together: a row has the head of its table with it and no other rows
+// behind, a list its first line, code the sentence before it.
+func (p *Page) Around(text string, unit, words int) (from, to int) {
 	from, to = unit, unit+1
 	n := p.Units[unit].Words
+	if lead := p.Units[unit].Lead; lead >= 0 && lead < unit {
+		all := 0
+		for i := lead; i < unit; i++ {
+			all += p.Units[i].Words
+		}
+		if n+all <= words {
+			from, n = lead, n+all
+		}
+	}
+	if p.Units[unit].Kind == Row {
+		return from, to
+	}
 	for grown := true; grown; {
 		grown = false
-		if to < len(p.Units) && n+p.Units[to].Words <= words {
+		if to < len(p.Units) && p.follows(to) && (n < fewWords || p.joined(text, to)) && n+p.Units[to].Words <= words {
 			n += p.Units[to].Words
 			to++
 			grown = true
 		}
-		if from > 0 && p.Units[from-1].Kind != Heading && n+p.Units[from-1].Words <= words {
+		if from > 0 && p.precedes(from) && (n < fewWords || p.joined(text, from)) && n+p.Units[from-1].Words <= words {
 			from--
 			n += p.Units[from].Words
 			grown = true
 		}
 	}
 	return from, to
+}
+
+// fewWords is what a quote has at least where there is more to be had: another
+// paragraph than that of its sentence is quoted only to come to that.
+const fewWords = 40
+
+// joined says whether a unit stands in one paragraph with the one before it, or
+// in one list or piece of code.
+func (p *Page) joined(text string, at int) bool {
+	a, b := &p.Units[at-1], &p.Units[at]
+	return a.term || b.Kind == Debris || a.Kind == Item && b.Kind == Item || b.Lead == at-1 || !strings.Contains(text[a.End:b.Start], "\n\n")
+}
+
+// follows says whether a unit may be quoted with the one before it.
+func (p *Page) follows(at int) bool {
+	before := p.Units[at-1].Kind
+	switch p.Units[at].Kind {
+	case Heading, Row:
+		return false
+	case Debris: // code goes with what introduces it
+		return before == Prose || before == Debris
+	}
+	return true
+}
+
+// precedes says whether the unit before one may be quoted with it.
+func (p *Page) precedes(at int) bool {
+	switch u := &p.Units[at-1]; u.Kind {
+	case Heading: // by its looks it may be what is defined here
+		return u.term && p.Units[at].Kind != Heading
+	case Row:
+		return false
+	case Debris:
+		return p.Units[at].Kind == Debris
+	}
+	return true
 }
