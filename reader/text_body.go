@@ -173,7 +173,7 @@ func (t *textReader) paragraphKind(at int) Kind {
 func (t *textReader) code(i int, c chunk) {
 	blocks := t.b.page.Blocks
 	if n := len(blocks); i > 0 && t.lastCode == n-1 && n > 0 && t.lastChunk == i-1 && !t.pageBetween(t.chunks[i-1].to, c.from) {
-		blocks[n-1].End = t.lines[c.to-1].end
+		blocks[n-1].End = t.offset + t.lines[c.to-1].end
 		t.lastChunk = i
 		return
 	}
