@@ -293,9 +293,13 @@ func escapeMarkdown(s string) string {
 		return s
 	}
 	var b strings.Builder
+	line := 0 // where the line begins
 	for i := range len(s) {
 		c := s[i]
 		start := i == 0 || s[i-1] == '\n'
+		if start {
+			line = i
+		}
 		switch c {
 		case '\\', '`', '*', '[', ']', '<', '>', '~':
 			b.WriteByte('\\')
@@ -312,7 +316,7 @@ func escapeMarkdown(s string) string {
 				b.WriteByte('\\')
 			}
 		case '.':
-			if digits(lineStart(s, i)) && i+1 < len(s) && s[i+1] == ' ' {
+			if digits(s[line:i]) && i+1 < len(s) && s[i+1] == ' ' {
 				b.WriteByte('\\')
 			}
 		}
@@ -320,8 +324,6 @@ func escapeMarkdown(s string) string {
 	}
 	return b.String()
 }
-
-func lineStart(s string, i int) string { return s[strings.LastIndexByte(s[:i], '\n')+1 : i] }
 
 func digits(s string) bool {
 	if s == "" || len(s) > 9 {

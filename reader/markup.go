@@ -59,7 +59,7 @@ func (m *markup) read(blocks []article.Block) {
 				rawText(&text, blocks[j].Nodes)
 			}
 			m.unlabel()
-			m.code(text.String())
+			m.preformatted(text.String())
 			i = j
 			continue
 		}

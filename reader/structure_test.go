@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 var update = flag.Bool("update", false, "write the blocks of the samples as they are now")
@@ -237,6 +238,23 @@ func seed(f *testing.F, endings ...string) {
 				f.Fatal(err)
 			}
 			f.Add(string(body))
+		}
+	}
+}
+
+// TestLongLines reads texts that are one line, or lines without an end: what is
+// read in this process takes time that grows with them.
+func TestLongLines(t *testing.T) {
+	for _, unit := range []string{" 1. x\n", "- a\n", "a:\n  b\n", "a\n---\n", "x. "} {
+		text := strings.Repeat(unit, (256<<10)/len(unit))
+		for _, f := range []Format{Text, Man, Markdown, RST, ASCIIDoc} {
+			began := time.Now()
+			if p, err := parse(&Document{Body: []byte(text)}, f, limits{Text: 1 << 20}); err == nil {
+				check(t, p)
+			}
+			if took := time.Since(began); took > 20*time.Second { // it takes milliseconds; squared it would be minutes
+				t.Errorf("%s of %q took %v", f, unit, took)
+			}
 		}
 	}
 }

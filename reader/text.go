@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Plain text shows its structure by where its lines stand: empty lines part
@@ -42,18 +44,15 @@ type textReader struct {
 	lastCode   int   // index of the last block if code can be added to it, else -1
 	lastChunk  int   // the chunk of that block
 	titled     bool  // the page's title was found
+	offset     int   // of the text in the page's
+	inner      bool  // it is a part of a document: it has no headings
 }
 
 // readText reads plain text.
 func (b *builder) readText(text string) {
-	t := &textReader{b: b, text: b.source(lines(text)), inContents: -1, term: -1, def: -1, lastCode: -1}
-	t.lines = splitLines(t.text)
+	t := newTextReader(b, b.source(lines(text)))
 	t.findRunning()
-	t.measure()
-	t.group()
-	for i := range t.chunks {
-		t.read(i)
-	}
+	t.readAll()
 	if b.page.Title == "" && len(b.page.Blocks) > 0 {
 		first := b.page.Blocks[0]
 		if s := t.text[first.Start:first.End]; len(s) < 120 && !strings.Contains(s, "\n") {
@@ -61,6 +60,56 @@ func (b *builder) readText(text string) {
 		}
 	}
 	b.md.WriteString(escapeMarkdown(t.text))
+}
+
+func newTextReader(b *builder, text string) *textReader {
+	return &textReader{b: b, text: text, lines: splitLines(text), inContents: -1, term: -1, def: -1, lastCode: -1}
+}
+
+func (t *textReader) readAll() {
+	t.measure()
+	t.group()
+	for i := range t.chunks {
+		t.read(i)
+	}
+}
+
+const (
+	longPre   = 3000 // bytes of preformatted text that may be more than code
+	fewChunks = 8
+)
+
+// preformatted appends text whose lines stand as they are: code, or a whole
+// document of plain text, which some manuals put into their pages.
+func (b *builder) preformatted(text string) {
+	text = strings.Trim(lines(text), "\n")
+	t := newTextReader(b, text)
+	if len(text) > longPre && !b.full {
+		t.inner, t.titled = true, true
+		t.measure()
+		t.group()
+		prose := 0
+		for _, c := range t.chunks {
+			if t.prose(c) {
+				prose++
+			}
+		}
+		if len(t.chunks) >= fewChunks && prose*5 > len(t.chunks)*2 && b.text.Len()+len(text)+2 < b.limit {
+			text = norm.NFC.String(printable(strings.ToValidUTF8(text, "\uFFFD")))
+			if b.text.Len() > 0 {
+				b.text.WriteString("\n\n")
+				b.md.WriteString("\n\n")
+			}
+			t = newTextReader(b, text)
+			t.inner, t.titled, t.offset = true, true, b.text.Len()
+			b.text.WriteString(text)
+			b.md.WriteString(escapeMarkdown(text))
+			t.readAll()
+			b.lastKind = Paragraph
+			return
+		}
+	}
+	b.code(text)
 }
 
 func (t *textReader) of(l *textLine) string { return t.text[l.start:l.end] }
@@ -298,7 +347,7 @@ func (t *textReader) span(k Kind, level, start, end int) {
 	if k == Heading {
 		t.b.under(level, strings.Join(strings.Fields(t.text[start:end]), " "))
 	}
-	t.b.mark(k, level, start, end)
+	t.b.mark(k, level, t.offset+start, t.offset+end)
 	if t.man && !t.titled && k == Paragraph && len(t.b.path) > 0 { // the first section says what the page is about
 		if _, about, ok := strings.Cut(strings.Join(strings.Fields(t.text[start:end]), " "), " - "); ok && len(about) < 120 {
 			t.b.page.Title += " — " + about
@@ -313,7 +362,7 @@ func (t *textReader) span(k Kind, level, start, end int) {
 func (t *textReader) read(i int) {
 	c := t.chunks[i]
 	first := &t.lines[c.from]
-	if t.readRule(c) || t.readUnderlined(i) || t.readContents(c) {
+	if t.readRule(c) || !t.inner && t.readUnderlined(i) || t.readContents(c) {
 		return
 	}
 	if level := t.headingLevel(i); level > 0 {

@@ -173,7 +173,7 @@ func (t *textReader) paragraphKind(at int) Kind {
 func (t *textReader) code(i int, c chunk) {
 	blocks := t.b.page.Blocks
 	if n := len(blocks); i > 0 && t.lastCode == n-1 && n > 0 && t.lastChunk == i-1 && !t.pageBetween(t.chunks[i-1].to, c.from) {
-		blocks[n-1].End = t.lines[c.to-1].end
+		blocks[n-1].End = t.offset + t.lines[c.to-1].end
 		t.lastChunk = i
 		return
 	}
@@ -211,7 +211,13 @@ func (t *textReader) isCode(c chunk) bool {
 	if deep && t.lead && c.to-c.from == 1 && !sentenceEnd(last) && last[0] < utf8.RuneSelf {
 		return true // a command or the like, though it is words
 	}
-	return (deep || t.lead && t.ragged(c)) && !t.prose(c)
+	return (deep || t.lead && !t.soft && t.ragged(c) && t.ascii(c)) && !t.prose(c)
+}
+
+// ascii says that lines have no letters but those that code has.
+func (t *textReader) ascii(c chunk) bool {
+	s := t.text[t.lines[c.from].start:t.lines[c.to-1].end]
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsLetter(r) }) < 0
 }
 
 // onlyWords says that a line has nothing but letters on it.

@@ -173,7 +173,7 @@ func (t *textReader) headingLevel(i int) int {
 	l := &t.lines[c.from]
 	s := t.of(l)
 	n := c.to - c.from
-	if n > 2 || l.width > maxHeading {
+	if n > 2 || l.width > maxHeading || t.inner {
 		return 0
 	}
 	if t.man {

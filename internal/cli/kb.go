@@ -39,9 +39,10 @@ type kbAdd struct {
 }
 
 func (kbAdd) Help() string {
-	return `Reads text, Markdown, HTML, PDF, DOCX, ODT, PPTX, XLSX, EPUB, CSV and JSON. What is unchanged
-since the last time is not read again, what is gone is forgotten. Files and
-folders whose names begin with a dot are left out, and links are not followed.
+	return `Reads text, Markdown, HTML, PDF, DOCX, ODT, PPTX, XLSX, EPUB, CSV and JSON.
+What is unchanged since the last time is not read again, what is gone is
+forgotten. Files and folders whose names begin with a dot are left out, and
+links are not followed.
 Ctrl-C keeps what was read; the same command goes on.
 
 ` + examples("dossier kb add ~/handbook", "dossier kb add ~/papers ~/notes/physics.md --name physics")

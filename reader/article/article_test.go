@@ -129,3 +129,44 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestManual reads pages of manuals: all of them but what is around the text.
+func TestManual(t *testing.T) {
+	const head = `<html><head><meta name=generator content="DocBook XSL Stylesheets V1.79"></head><body>`
+	for _, tt := range []struct{ name, source, want string }{
+		{"short cells and terms", head + `<div class=navheader><table><tr><th>Title</th></tr></table></div><dl><dt>-a</dt><dd>All.</dd></dl><table><tr><td>1</td><td>2</td></tr></table>`, "-a\nAll.\n1\n2"},
+		{"contents and lists of links", head + `<h1>Title</h1><div class=toc><p>Contents</p><ul><li><a href=#a>First</a></li></ul></div>` + p(one) + `<ul><li><a href=/a>a</a></li><li><a href=/b>b</a></li><li><a href=/c>c</a></li></ul>`,
+			"Title\n[Contents]\n[First]\n" + one + "\n[a]\n[b]\n[c]"},
+		{"links that a sentence leads up to", head + p("It knows these:") + `<ul><li><a href=/a>a</a></li><li><a href=/b>b</a></li><li><a href=/c>c</a></li></ul>`, "It knows these:\na\nb\nc"},
+		{"a section that is called contents", head + `<div id=contents>` + p(one) + p(two) + `</div>`, one + "\n" + two},
+		{"a sidebar of text and one of links", head + p(one) + `<div class=sidebar>` + p(two) + `</div><div class=sidebar><a href=/a>a</a> <a href=/b>b</a></div>`, one + "\n" + two + "\n[a b]"},
+		{"marks of links, anchors that XML closes", head + `<h2>Title<a class=headerlink href=#t>¶</a></h2><a id=x/>` + p(one), "Title\n" + one},
+		{"the main part", head + `<div role=navigation><a href=/>Home</a></div><div role=main>` + p(one) + `</div><aside>` + p("Version 3") + `</aside><footer>` + p("Made with care.") + `</footer>`, one},
+	} {
+		doc := parse(t, tt.source)
+		meta := ReadMeta(doc, "https://site.example/x")
+		var texts []string
+		for _, b := range Content(doc, &meta) {
+			if b.Contents {
+				b.Text = "[" + b.Text + "]"
+			}
+			texts = append(texts, b.Text)
+		}
+		if got := strings.Join(texts, "\n"); got != tt.want || !meta.Manual {
+			t.Errorf("%s: %v\n%s\nwant\n%s", tt.name, meta.Manual, got, tt.want)
+		}
+	}
+	for source, want := range map[string]bool{
+		"<p>x":                                   true,
+		"<meta property=og:title content=x><p>x": false,
+		"<script src=https://ads.example/a.js></script><p>x": false,
+		"<meta name=generator content=WordPress><p>x":        false,
+	} {
+		if meta := ReadMeta(parse(t, source), ""); meta.Manual != want {
+			t.Errorf("the file %s: %v", source, meta.Manual)
+		}
+		if meta := ReadMeta(parse(t, source), "https://site.example/"); meta.Manual {
+			t.Errorf("the page %s is taken for one of a manual", source)
+		}
+	}
+}

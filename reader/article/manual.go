@@ -1,6 +1,7 @@
 package article
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -92,6 +93,11 @@ func Chapter(root *html.Node) []Block {
 	return t.manualContent(true)
 }
 
+// named says that an element has a class or an id.
+func named(n *html.Node, name string) bool {
+	return attr(n, "id") == name || slices.Contains(strings.Fields(attr(n, "class")), name)
+}
+
 // manualContent returns the text of a page of a manual. Of a book, furniture
 // is kept too, as contents.
 func (t *tree) manualContent(book bool) []Block {
@@ -117,7 +123,7 @@ func (t *tree) manualContent(book bool) []Block {
 		switch {
 		case e.words&hidden != 0:
 			p = furniture
-		case p == listing && e.links*5 < e.text*2:
+		case p == listing && e.links*5 < e.text*2 && !named(e.node, "toc"):
 			p = text // a section that is called so
 		case p == furniture && i <= from && e.end > from:
 			p = text // it stands around the text
