@@ -122,8 +122,8 @@ func TestAnyMark(t *testing.T) {
 		quote := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 1, 8).Draw(rt, "text"), "")
 		p := cite.Passage{Source: 1, Start: rapid.IntRange(-2, 5).Draw(rt, "start"), Line: 1}
 		p.End = p.Start + len(quote)
-		any := rapid.OneOf(rapid.IntRange(p.Start-3, p.End+3), rapid.Int())
-		p.MarkStart, p.MarkEnd = any.Draw(rt, "from"), any.Draw(rt, "to")
+		place := rapid.OneOf(rapid.IntRange(p.Start-3, p.End+3), rapid.Int())
+		p.MarkStart, p.MarkEnd = place.Draw(rt, "from"), place.Draw(rt, "to")
 		q := &Quote{Text: quote, Passage: p}
 
 		bare := *q
