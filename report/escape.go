@@ -6,55 +6,8 @@ import (
 	"unicode/utf8"
 
 	"dossier/internal/base/term"
+	"dossier/lang"
 )
-
-// display returns the lines in which a quote is shown: what a terminal would
-// act upon is gone, lines that only wrap are joined, and those of lists and
-// tables stay.
-func display(text string) []string {
-	var out []string
-	joins := false
-	for line := range strings.SplitSeq(term.Clean(strings.ToValidUTF8(text, "\uFFFD")), "\n") {
-		line = strings.Join(strings.Fields(line), " ")
-		switch {
-		case line == "":
-			joins = false
-			continue
-		case joins && !standsAlone(line):
-			out[len(out)-1] += between(out[len(out)-1], line) + line
-		default:
-			out = append(out, line)
-		}
-		joins = !strings.HasPrefix(line, "|")
-	}
-	return out
-}
-
-// between is what joins two lines: nothing where one of a script without spaces
-// was wrapped.
-func between(before, after string) string {
-	last, _ := utf8.DecodeLastRuneInString(before)
-	first, _ := utf8.DecodeRuneInString(after)
-	if spaceless(last) && spaceless(first) {
-		return ""
-	}
-	return " "
-}
-
-// spaceless reports Chinese and Japanese characters and their punctuation.
-func spaceless(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef
-}
-
-// standsAlone reports the lines of lists, tables, headings and quotations.
-func standsAlone(line string) bool {
-	first, _, _ := strings.Cut(line, " ")
-	if strings.HasPrefix(line, "|") || strings.HasPrefix(line, ">") || strings.Trim(first, "#") == "" || strings.Trim(first, "-+*•=") == "" {
-		return true
-	}
-	number := strings.TrimLeft(first, "0123456789")
-	return len(number) < len(first) && (number == "." || number == ")")
-}
 
 // line returns a text as one line.
 func line(text string) string { return term.Line(strings.ToValidUTF8(text, "\uFFFD")) }
@@ -160,11 +113,11 @@ func escaped(text string, i int) bool {
 }
 
 // markdownBlock returns lines of foreign text as Markdown that shows them as
-// they are, broken as they are.
-func markdownBlock(lines []string) []string {
+// they are, broken as they are. below says that there is a line above them.
+func markdownBlock(lines []shown, below bool) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
-		out[i] = inert(l, true, len(lines) > 1)
+		out[i] = l.markdown(below || len(lines) > 1)
 		if i+1 < len(lines) {
 			out[i] += "  "
 		}
@@ -182,23 +135,40 @@ func markdownLine(text string) string { return inert(line(text), false, false) }
 // is needed, since people read the source too. opens says that it begins a
 // line, where a few characters more have a meaning; table that it has
 // neighbours with which it could make one.
-func inert(text string, opens, table bool) string {
+func inert(text string, opens, table bool) string { return stressed(text, lang.Span{}, opens, table) }
+
+// stressed is inert with a part that is shown strong, if there is one. The part
+// cuts no code.
+func stressed(text string, mark lang.Span, opens, table bool) string {
 	var b strings.Builder
-	tildes := strings.Count(text, "~") > 1
+	e := escaper{text: text, table: table, tildes: strings.Count(text, "~") > 1, beside: mark.Start < mark.End, out: &b}
 	at := 0
-	for i, p := range pieces(text) {
-		from := at
-		at += len(p.raw)
-		if p.kind != plain {
-			if p.kind == code && table {
-				// A row of a table is cut at its bars before code is seen.
-				p.raw = strings.ReplaceAll(p.raw, "|", `\|`)
+	// to writes plain text up to a place, with the signs of the mark.
+	to := func(end int) {
+		for at < end {
+			stop := end
+			for _, edge := range []int{mark.End, mark.Start} {
+				if e.beside && at < edge && edge < stop {
+					stop = edge
+				}
 			}
-			b.WriteString(p.raw)
+			e.sign(at == mark.Start)
+			e.from, e.to, e.opens = at, stop, opens && at == 0
+			e.run()
+			at = stop
+			e.sign(at == mark.End)
+		}
+	}
+	for _, p := range pieces(text) {
+		end := at + len(p.raw)
+		if p.kind == plain || p.kind == strong && e.beside {
+			to(end)
 			continue
 		}
-		e := escaper{text: text, from: from, to: at, opens: opens && i == 0, table: table, tildes: tildes, out: &b}
-		e.run()
+		e.sign(at == mark.Start)
+		b.WriteString(p.raw)
+		at = end
+		e.sign(at == mark.End)
 	}
 	return b.String()
 }
@@ -208,7 +178,16 @@ type escaper struct {
 	text                 string
 	from, to             int
 	opens, table, tildes bool
+	beside               bool // signs for strong text may stand beside it
 	out                  *strings.Builder
+}
+
+// sign writes the sign of strong text, where the text has such a part and it
+// begins or ends here.
+func (e *escaper) sign(here bool) {
+	if e.beside && here {
+		e.out.WriteString("**")
+	}
 }
 
 func (e *escaper) run() {
@@ -237,7 +216,7 @@ func (e *escaper) start() int {
 	switch t[0] {
 	case '>', '=', '|':
 	case '-', '+', '*':
-		if next != ' ' && next != t[0] {
+		if next != ' ' && next != t[0] && !(t[0] == '-' && next == ':') {
 			return 0
 		}
 	case ':':
@@ -276,11 +255,11 @@ func (e *escaper) means(i int, r rune) bool {
 	}
 	switch r {
 	case '\\':
-		return rest == "" || next < utf8.RuneSelf && (unicode.IsPunct(next) || unicode.IsSymbol(next))
+		return e.beside || rest == "" || next < utf8.RuneSelf && (unicode.IsPunct(next) || unicode.IsSymbol(next))
 	case '`':
 		return true
 	case '*':
-		return !(before == ' ' && next == ' ')
+		return e.beside || !(before == ' ' && next == ' ')
 	case '_':
 		return !(wordly(before) && wordly(next)) && !(before == ' ' && next == ' ')
 	case '~':

@@ -110,6 +110,7 @@ func (f *fixture) report(t testing.TB, kind string) *Report {
 	switch kind {
 	case "quotes":
 		r.Extractive = true
+		quotes[0] = f.marked(t)
 		r.Sections = []Section{
 			{Title: f.facet, Quotes: quotes},
 			{Title: f.other, Quotes: []Quote{f.quote(t, 3, "Heat pumps are quiet.", 2)}},
@@ -142,6 +143,16 @@ func (f *fixture) report(t testing.TB, kind string) *Report {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// marked is the paragraph of the manual in which one sentence is the answer.
+func (f *fixture) marked(t testing.TB) Quote {
+	t.Helper()
+	from := strings.Index(f.manual, f.nearest)
+	mark := strings.Index(f.manual, f.quote0())
+	q := f.quote(t, 1, f.manual[from:mark+len(f.quote0())], 0, f.oldTitle)
+	q.Passage.MarkStart, q.Passage.MarkEnd = mark, mark+len(f.quote0())
+	return q
 }
 
 func (f *fixture) quote0() string { return f.words.quote }

@@ -24,6 +24,8 @@ a{color:var(--link)}
 .warn,.unverified{color:var(--warn)}
 blockquote{margin:1rem 0;padding:.6rem 1rem;background:var(--tint);border-inline-start:4px solid var(--line)}
 blockquote p{margin:0 0 .4rem}
+blockquote code{white-space:pre-wrap}
+mark{background:none;color:inherit;font-weight:700}
 .ref{color:var(--dim);font-size:.88rem}
 code,pre{font:.9em/1.5 ui-monospace,"DejaVu Sans Mono",monospace}
 pre{overflow-x:auto;padding:.8rem 1rem;background:var(--tint)}
@@ -130,18 +132,18 @@ func (w *page) list(heading string, items []string) {
 	w.WriteString("</ul>\n")
 }
 
-// words writes a quote's text, marked with its language if that is another.
-func (w *page) words(text string, s *Source) {
+// words writes a quote's text, with its language if that is another.
+func (w *page) words(lines []shown, s *Source) {
 	code := ""
 	if s != nil && s.Lang != w.Lang && s.Lang != lang.Unknown {
 		code = string(s.Lang)
 	}
 	w.open("p", "lang", code, "dir", "auto")
-	for i, l := range display(text) {
+	for i, l := range lines {
 		if i > 0 {
 			w.WriteString("<br>\n")
 		}
-		w.foreign(l)
+		l.html(&w.markup)
 	}
 	w.WriteString("</p>\n")
 }
@@ -149,14 +151,14 @@ func (w *page) words(text string, s *Source) {
 func (w *page) quote(q *Quote) {
 	s := w.Source(q.Passage.Source)
 	w.WriteString("<blockquote>\n")
-	w.words(q.Text, s)
 	w.reference(s, q)
+	w.words(q.displayed(), s)
 	w.WriteString("</blockquote>\n")
 }
 
 // reference writes the number of a quote's source and its location.
 func (w *page) reference(s *Source, q *Quote) {
-	w.WriteString(`<div class="ref">— `)
+	w.WriteString(`<div class="ref">`)
 	if s == nil {
 		w.text(cite.Marker([]int{q.Passage.Source}))
 	} else {
@@ -206,7 +208,7 @@ func (w *page) conflicts() {
 			}
 			w.text(" (" + date + ")\n")
 			source := w.Source(s.Passage.Source)
-			w.words(s.Quote, source)
+			w.words(display(s.Quote), source)
 			w.reference(source, w.quoteOf(source, s.Passage))
 			w.WriteString("</li>\n")
 		}
@@ -268,7 +270,7 @@ func (w *page) passage(s *Source, q *Quote) {
 	w.under(s, q)
 	if w.Text != "" {
 		w.WriteString("\n<blockquote>\n")
-		w.words(q.Text, s)
+		w.words(q.displayed(), s)
 		w.WriteString("</blockquote>")
 	}
 	w.WriteString("</li>\n")

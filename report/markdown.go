@@ -91,14 +91,13 @@ func (w *markdownWriter) list(heading string, items []string) {
 	w.block(strings.Join(lines, "\n"))
 }
 
+// quote shows where a quote stands, and under it its words.
 func (w *markdownWriter) quote(q *Quote) {
-	lines := markdownBlock(display(q.Text))
+	lines := markdownBlock(q.displayed(), true)
 	if len(lines) == 0 {
 		return
 	}
-	lines[len(lines)-1] += "  "
-	lines = append(lines, "— "+w.reference(q))
-	w.block("> " + strings.Join(lines, "\n> "))
+	w.block("> " + w.reference(q) + "  \n> " + strings.Join(lines, "\n> "))
 }
 
 // reference is the number of a quote's source and its location.
@@ -122,7 +121,7 @@ func (w *markdownWriter) statement(s cite.Statement) string {
 	}
 	q := Quote{Passage: s.Passage}
 	return "**" + markdownLine(strings.ReplaceAll(s.Value, "*", "")) + "** (" + markdownLine(date) + "): " +
-		markdownLine(strings.Join(display(s.Quote), " ")) + " — " + w.reference(&q)
+		markdownLine(together(display(s.Quote))) + " — " + w.reference(&q)
 }
 
 func (w *markdownWriter) sources() {
@@ -168,7 +167,7 @@ func (w *markdownWriter) sources() {
 func (w *markdownWriter) passage(s *Source, q *Quote) []string {
 	lines := []string{"  - " + w.located(s, q)}
 	if w.Text != "" {
-		for _, l := range markdownBlock(display(q.Text)) {
+		for _, l := range markdownBlock(q.displayed(), false) {
 			lines = append(lines, "    > "+l)
 		}
 	}
@@ -297,7 +296,7 @@ func modelMarkdown(text string, level int) string {
 	}
 	var blocks []string
 	for block := range strings.SplitSeq(text, "\n\n") {
-		if lines := markdownBlock(display(block)); len(lines) > 0 {
+		if lines := markdownBlock(display(block), false); len(lines) > 0 {
 			blocks = append(blocks, strings.Join(lines, "\n"))
 		}
 	}

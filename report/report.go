@@ -167,6 +167,9 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 		case !found:
 			s.Passages = slices.Insert(s.Passages, at, q)
 		case len(s.Passages[at].Passage.HeadingPath) == 0 && s.Passages[at].Passage.Page == 0:
+			if was := s.Passages[at].Passage; q.Passage.MarkEnd == 0 {
+				q.Passage.MarkStart, q.Passage.MarkEnd = was.MarkStart, was.MarkEnd
+			}
 			s.Passages[at] = q // it may know its place better
 		}
 	}

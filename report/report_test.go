@@ -247,7 +247,7 @@ func own(r *Report, href string) bool {
 	return false
 }
 
-var elements = strings.Fields("html head meta title style body main h1 h2 h3 h4 h5 h6 p div span strong em del a br hr ul ol li blockquote code pre table tbody tr td th footer")
+var elements = strings.Fields("html head meta title style body main h1 h2 h3 h4 h5 h6 p div span strong mark em del a br hr ul ol li blockquote code pre table tbody tr td th footer")
 
 // failer is what *testing.T and *rapid.T have in common here.
 type failer interface {
@@ -358,10 +358,10 @@ func TestForeignTextInPieces(t *testing.T) {
 // What is quoted reads in Markdown and in HTML as it stands in the source.
 func TestQuotesReadAsTheyStand(t *testing.T) {
 	for _, quote := range append(slices.Clone(attacks), "snake_case and *args, **kwargs or 2 * 3", "a <b> & c &amp; d", "C# and #3", "5. Mai", "~/x and ~/y", "`a|b` c|d\ne", "**bold** text") {
-		shown := strings.Join(display(quote), " ")
+		shown := together(display(quote))
 		var b strings.Builder
-		root := strict().Parse(text.NewReader([]byte(strings.Join(markdownBlock(display(quote)), "\n"))))
-		source := []byte(strings.Join(markdownBlock(display(quote)), "\n"))
+		root := strict().Parse(text.NewReader([]byte(strings.Join(markdownBlock(display(quote), false), "\n"))))
+		source := []byte(strings.Join(markdownBlock(display(quote), false), "\n"))
 		_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			switch n := n.(type) {
 			case *ast.Text:

@@ -242,8 +242,11 @@ func (a *app) deliver(r *report.Report, form format, file string) error {
 		return err
 	}
 	if file == "" {
-		if form == jsonText {
+		switch _, live := a.terminal(a.proc.Stdout); {
+		case form == jsonText:
 			text = []byte(safeJSON(text))
+		case form == markdown && live:
+			text = []byte(bold(string(text)))
 		}
 		_, err = a.proc.Stdout.Write(text)
 		return err

@@ -150,7 +150,11 @@ func (c runsShow) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(a.proc.Stdout, c.text(d, log, a.locale()))
+		text := c.text(d, log, a.locale())
+		if _, live := a.terminal(a.proc.Stdout); live {
+			text = bold(text)
+		}
+		_, err = io.WriteString(a.proc.Stdout, text)
 		return err
 	})
 }

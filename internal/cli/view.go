@@ -164,6 +164,9 @@ func (v *textView) message(m event.Message) {
 		}
 	} else {
 		v.breakLine()
+		if v.live {
+			text = bold(text)
+		}
 		b.WriteString(text + "\n")
 	}
 	v.streamed.Reset()

@@ -172,7 +172,7 @@ func TestAnswers(t *testing.T) {
 		points     string
 		text, note string
 	}{
-		{name: "without a model", outcome: report.Answered, extractive: true, text: "> Ingrid keeps the bees behind the chapel."},
+		{name: "without a model", outcome: report.Answered, extractive: true, text: "> **Ingrid keeps the bees behind the chapel.**"},
 		{
 			name:    "written and borne out",
 			model:   author{SynthesizedAnswer{Answer: good, KeyPoints: []string{"Behind the chapel [1]", "No source at all", "Elsewhere [7]"}}},
@@ -184,11 +184,11 @@ func TestAnswers(t *testing.T) {
 		},
 		{
 			name: "nothing of it holds", model: author{SynthesizedAnswer{Answer: "Camels fly over Paris every second winter [1]."}},
-			outcome: report.Answered, extractive: true, text: "> Ingrid keeps the bees behind the chapel.", note: "sentence",
+			outcome: report.Answered, extractive: true, text: "> **Ingrid keeps the bees behind the chapel.**", note: "sentence",
 		},
 		{
 			name: "the model fails", model: author{}, outcome: report.Answered, extractive: true,
-			text: "> Ingrid keeps the bees behind the chapel.", note: "made by rules instead of a model",
+			text: "> **Ingrid keeps the bees behind the chapel.**", note: "made by rules instead of a model",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
