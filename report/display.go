@@ -304,20 +304,20 @@ func (l *layout) verbatim(source lang.Span, indent int) {
 }
 
 // unsign leaves the sign of an item or a row out of the mark.
-func (s *shown) unsign() {
-	if s.mark.Start == s.mark.End {
+func (l *shown) unsign() {
+	if l.mark.Start == l.mark.End {
 		return
 	}
 	sign := 0
-	if standsAlone(s.text) {
-		first, _, _ := strings.Cut(s.text, " ")
-		if sign = min(len(first)+1, len(s.text)); telling(strings.TrimLeft(first, "0123456789")) {
+	if standsAlone(l.text) {
+		first, _, _ := strings.Cut(l.text, " ")
+		if sign = min(len(first)+1, len(l.text)); telling(strings.TrimLeft(first, "0123456789")) {
 			sign = len(first) - len(strings.TrimLeft(first, "|>"))
 		}
 	}
-	s.mark.Start = max(s.mark.Start, sign)
-	if s.mark.End <= s.mark.Start {
-		s.mark = lang.Span{}
+	l.mark.Start = max(l.mark.Start, sign)
+	if l.mark.End <= l.mark.Start {
+		l.mark = lang.Span{}
 	}
 }
 
