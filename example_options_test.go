@@ -130,7 +130,7 @@ func (a archive) Search(_ context.Context, q search.Query) ([]search.Hit, error)
 }
 
 // A program adds a search engine. What it finds is read, and since there is no
-// model the answer is made of the sentences that were read.
+// model the answer is made of what was read.
 func ExampleOptions_engines() {
 	options, stop := alone()
 	defer stop()
@@ -144,9 +144,9 @@ func ExampleOptions_engines() {
 	options.Engines = []search.Engine{archive{site.URL}}
 
 	answer := ask(options, dossier.Request{Mode: "web_search", Request: mode.Request{Question: "When was the lighthouse of Skerry Point built?"}})
-	_, quotation, _ := strings.Cut(answer, "> ")
-	quotation, _, _ = strings.Cut(quotation, "\n")
-	fmt.Println(strings.TrimSpace(quotation))
+	_, quotation, _ := strings.Cut(answer, "**") // the sentence that answers is marked
+	quotation, _, _ = strings.Cut(quotation, "**")
+	fmt.Println(quotation)
 	// Output: The lighthouse of Skerry Point was built in 1867 by the brothers Anders.
 }
 

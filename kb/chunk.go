@@ -148,6 +148,8 @@ func (c *cutter) ties(before piece, kind reader.Kind) bool {
 		return before.kind == reader.Term // several have one definition
 	case reader.Item:
 		return before.kind == reader.Item || before.kind == reader.Paragraph || before.kind == reader.Definition
+	case reader.Row:
+		return before.kind == reader.Header
 	case reader.Code:
 		return before.kind != reader.Row
 	}
@@ -223,7 +225,7 @@ func (c *cutter) group(at int) (end, weight int) {
 
 // joins says whether two groups may share a chunk.
 func (c *cutter) joins(from, to int) bool {
-	apart := func(k reader.Kind) bool { return k == reader.Row || k == reader.Term }
+	apart := func(k reader.Kind) bool { return k == reader.Row || k == reader.Header || k == reader.Term }
 	return !apart(c.section[from].kind) && !apart(c.section[to].kind)
 }
 

@@ -34,6 +34,7 @@ Cats sleep.
 | dog | weight |
 | --- | --- |
 | pug | 7 kg |
+| corgi | 12 kg |
 
 ## Nothing follows
 `)})
@@ -47,8 +48,8 @@ Cats sleep.
 	want := []string{
 		": --- title: Beasts --- Foreword.",
 		"Beasts/Cats: Beasts ## Cats Cats sleep. - They purr. - They hunt at night.",
-		"Beasts/Dogs/Small dogs: Dogs ### Small dogs | dog | weight",
-		"Beasts/Dogs/Small dogs/dog | weight: pug | 7 kg",
+		"Beasts/Dogs/Small dogs: Dogs ### Small dogs | dog | weight | | --- | --- | | pug | 7 kg",
+		"Beasts/Dogs/Small dogs/dog | weight: corgi | 12 kg",
 		"Beasts/Nothing follows: Nothing follows",
 	}
 	if !slices.Equal(got, want) {

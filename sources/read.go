@@ -450,7 +450,7 @@ func (e *Evidence) choose(question string, places []int, weights Weights, o extr
 		at.MarkStart, at.MarkEnd = p.Start+q.Mark.Start, p.Start+q.Mark.End
 		if src, ok := e.Ledger.Source(p.Source); ok {
 			if snap := e.Snapshots[src.Snapshot]; snap != nil {
-				at.Line = snap.Line(at.Start)
+				at.Line = snap.Line(at.MarkStart)
 			}
 		}
 		out.Quotes = append(out.Quotes, at)
