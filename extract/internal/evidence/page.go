@@ -314,7 +314,7 @@ func kindOf(s string) Kind {
 		return Debris
 	case strings.HasPrefix(s, "#") && strings.Contains(s[:min(len(s), 8)], "# "), strings.HasPrefix(s, "==") && strings.HasSuffix(s, "=="):
 		return Heading
-	case first == '|':
+	case first == '|' || strings.Contains(s, " | "):
 		return Row
 	case 5*signs > runes || keyed(s) || !strings.ContainsAny(s, " \t\n") && strings.Contains(s, "://"):
 		return Debris

@@ -85,8 +85,11 @@ func (q *Question) judgeOne(c *Candidate, most float64) Judged {
 	}
 	f[rankTitle], f[rankTitled] = q.names(c.Title)
 	named := f[rankTitle] * f[rankTitled]
-	f[rankLead] = named / float64(1+c.Position)
-	if c.First {
+	row := j.Best >= 0 && p.Units[j.Best].Kind == Row // what is above a table does not name each of its rows
+	if !row {
+		f[rankLead] = named / float64(1+c.Position)
+	}
+	if c.First && !row {
 		f[rankFirst] = named
 		if n := len(c.Above); n > 0 {
 			share, how := q.names(c.Above[n-1])
@@ -115,7 +118,7 @@ func (q *Question) best(p *Page, text string) int {
 	best, most := -1, -1.0
 	for i := range p.Units {
 		u := &p.Units[i]
-		if u.Kind == Heading || u.Kind == Debris && best >= 0 {
+		if u.Kind == Heading || u.Opens || u.Kind == Debris && best >= 0 {
 			continue
 		}
 		own := q.share(q.has(p, u))
