@@ -119,15 +119,15 @@ func (s *scanner) identifier() bool {
 		return false // in the middle of a word
 	}
 	signs := 0
-	switch {
-	case text[i] == '$':
+	switch text[i] {
+	case '$':
 		i++
 		if i < len(text) && asciiFold[text[i]] == 0 && strings.IndexByte("@*#?!$-", text[i]) >= 0 {
 			s.whole(i + 1)
 			return true
 		}
 		return false
-	case text[i] == '-':
+	case '-':
 		if i > 0 && strings.IndexByte(" \t\n([{|,'\"`=", text[i-1]) < 0 {
 			return false
 		}

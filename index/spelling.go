@@ -38,11 +38,7 @@ func (x *Index) Respell(text string) ([]Group, error) {
 		if known {
 			continue
 		}
-		found, err := x.spellings(w.names[0])
-		if err != nil {
-			return nil, err
-		}
-		if len(found) > 0 {
+		if found := x.spellings(w.names[0]); len(found) > 0 {
 			out = append(out, Group{Start: w.span.Start, End: w.span.End, Alternatives: found})
 		}
 	}
@@ -50,10 +46,10 @@ func (x *Index) Respell(text string) ([]Group, error) {
 }
 
 // spellings returns the terms that are nearest to a name, the commonest first.
-func (x *Index) spellings(name string) ([]Alternative, error) {
+func (x *Index) spellings(name string) []Alternative {
 	letters := []rune(name)
 	if len(letters) < shortestMisspelt {
-		return nil, nil
+		return nil
 	}
 	most := 1
 	if len(letters) >= longWord {
@@ -110,7 +106,7 @@ func (x *Index) spellings(name string) ([]Alternative, error) {
 		}
 		out = append(out, Alternative{Text: g.name, Weight: weight})
 	}
-	return out, nil
+	return out
 }
 
 // mistakes counts what makes b of a: letters that are missing, too many, other

@@ -19,7 +19,7 @@ func (q *Question) also(term int, t index.Token, groups []index.Group) {
 			continue
 		}
 		for _, a := range g.Alternatives {
-			for _, word := range index.TokensAndNames(a.Text, q.languageOf(a.Text)) {
+			for _, word := range index.TokensAndNames(a.Text, q.latin()) {
 				if word.Function || lone(a.Text[word.Start:word.End]) {
 					continue
 				}
@@ -37,7 +37,8 @@ func (q *Question) also(term int, t index.Token, groups []index.Group) {
 	}
 }
 
-func (q *Question) languageOf(text string) lang.Code {
+// latin is the language in which Latin words are stemmed.
+func (q *Question) latin() lang.Code {
 	if q.Lang == lang.Russian || q.Lang == lang.Chinese {
 		return lang.English // Latin words among them
 	}
@@ -57,7 +58,7 @@ func (q *Question) rarity(w Weights, t index.Token, groups []index.Group) float6
 			if a.Weight <= best {
 				continue
 			}
-			for _, word := range index.TokensAndNames(a.Text, q.languageOf(a.Text)) {
+			for _, word := range index.TokensAndNames(a.Text, q.latin()) {
 				if !word.Function {
 					best, said = a.Weight, min(own, w.Weight(word.Term))
 				}

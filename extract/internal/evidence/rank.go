@@ -59,7 +59,7 @@ func (q *Question) Judge(candidates []Candidate) []Judged {
 // question the one that is worth more comes first.
 func (j *Judged) Worth(weights *[RankSize]float64) float64 { return dot(weights[:], j.Features[:]) }
 
-// Weights of the features, as they were fitted.
+// RankWeights are the weights of the features, as they were fitted.
 func RankWeights() [RankSize]float64 { return rankWeights }
 
 func (q *Question) judgeOne(c *Candidate, most float64) Judged {
