@@ -46,6 +46,7 @@ type Unit struct {
 	own   []float64 // by term
 	heads []float64 // by term: the heading in the text that it stands under, and its lead
 	asks  bool      // it is a question itself
+	cells bool      // a row of a table without the bars at its ends
 	term  bool      // a heading by its looks alone: maybe what the next unit defines
 }
 
@@ -92,6 +93,7 @@ func (q *Question) ReadPage(above []string, text string) *Page {
 			if u.Kind == Prose && len(u.words) == 0 {
 				u.Kind = Debris
 			}
+			u.cells = kind == Row || strings.Contains(piece.In(text), " | ")
 			u.asks = strings.ContainsAny(lastRune(piece.In(text)), "?？")
 			q.mark(u.own, u.words)
 			if u.Kind != Debris {
@@ -171,6 +173,7 @@ func (p *Page) arrange(above []string, text string) {
 		if u.Kind == Prose && prose && alone && u.Words <= 10 && !closed(s) && !strings.ContainsAny(s, ":：,，") {
 			u.Kind, u.term = Heading, true
 		}
+		u.Opens = u.cells && i+1 < len(p.Units) && rule(p.Units[i+1].In(text))
 		switch u.Kind {
 		case Heading:
 			heading, lead, row = i, -1, -1
@@ -178,8 +181,8 @@ func (p *Page) arrange(above []string, text string) {
 		case Item:
 			u.Lead, row = lead, -1
 		case Row:
-			if i+1 < len(p.Units) && rule(p.Units[i+1].In(text)) {
-				row, u.Opens = i, true
+			if u.Opens {
+				row = i
 			} else {
 				u.Lead = row
 			}
@@ -314,7 +317,7 @@ func kindOf(s string) Kind {
 		return Debris
 	case strings.HasPrefix(s, "#") && strings.Contains(s[:min(len(s), 8)], "# "), strings.HasPrefix(s, "==") && strings.HasSuffix(s, "=="):
 		return Heading
-	case first == '|' || strings.Contains(s, " | "):
+	case first == '|':
 		return Row
 	case 5*signs > runes || keyed(s) || !strings.ContainsAny(s, " \t\n") && strings.Contains(s, "://"):
 		return Debris

@@ -85,7 +85,7 @@ func (q *Question) judgeOne(c *Candidate, most float64) Judged {
 	}
 	f[rankTitle], f[rankTitled] = q.names(c.Title)
 	named := f[rankTitle] * f[rankTitled]
-	row := j.Best >= 0 && p.Units[j.Best].Kind == Row // what is above a table does not name each of its rows
+	row := j.Best >= 0 && p.Units[j.Best].cells // what is above a table does not name each of its rows
 	if !row {
 		f[rankLead] = named / float64(1+c.Position)
 	}
@@ -184,7 +184,7 @@ func (p *Page) Around(text string, unit, words int) (from, to int) {
 			from, n = lead, n+all
 		}
 	}
-	if p.Units[unit].Kind == Row {
+	if p.Units[unit].cells {
 		return from, to
 	}
 	for grown := true; grown; {
