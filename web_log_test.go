@@ -102,7 +102,7 @@ func frozen(t *testing.T, e *Engine, w *webtest.Web, events []event.Event) strin
 }
 
 var (
-	runDate  = regexp.MustCompile(`\d{4}-\d\d-\d\d · `)
+	runDate  = regexp.MustCompile(`\d{4}-\d\d-\d\d ((?:生成 )?· )`)
 	blobHash = regexp.MustCompile(`sha256-[0-9a-f]{64}`)
 	blobSize = regexp.MustCompile(`"hash":"HASH","bytes":\d+`)
 )
@@ -116,7 +116,7 @@ func sameOnEachStart(t *testing.T, w *webtest.Web, text string) string {
 		t.Fatal(err)
 	}
 	text = strings.NewReplacer(":"+u.Port(), ":PORT", "%3A"+u.Port(), "%3APORT").Replace(text)
-	text = runDate.ReplaceAllString(text, "DATE · ")
+	text = runDate.ReplaceAllString(text, "DATE $1")
 	text = blobHash.ReplaceAllString(text, "HASH")
 	return blobSize.ReplaceAllString(text, `"hash":"HASH","bytes":0`)
 }
