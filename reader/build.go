@@ -19,6 +19,7 @@ type builder struct {
 	at    int // page number
 
 	lastKind Kind
+	lines    []string // of code that goes on
 	warned   map[string]bool
 }
 
@@ -135,6 +136,18 @@ func (b *builder) heading(level int, text string) {
 }
 
 func (b *builder) paragraph(text string) { b.add(Paragraph, 0, text, escapeMarkdown(text)) }
+
+// codeLine keeps a line of code until the next that is none: in office documents
+// each is a paragraph.
+func (b *builder) codeLine(line string) { b.lines = append(b.lines, line) }
+
+// endCode writes the lines of code that were kept.
+func (b *builder) endCode() {
+	if s := strings.Join(b.lines, "\n"); strings.TrimSpace(s) != "" {
+		b.code(s)
+	}
+	b.lines = b.lines[:0]
+}
 
 func (b *builder) code(text string) {
 	text = strings.Trim(text, "\n")

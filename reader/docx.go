@@ -61,7 +61,6 @@ type docx struct {
 	cell   strings.Builder
 	rows   []row
 	tables int // how many tables deep
-	code   []string
 }
 
 // docxStyle is what a style makes of a paragraph.
@@ -202,7 +201,7 @@ func (d *docx) read(part []byte) error {
 		}
 	}
 	d.endParagraph()
-	d.endCode()
+	d.b.endCode()
 	return nil
 }
 
@@ -234,7 +233,7 @@ func (d *docx) start(x *xml.Decoder, e xml.StartElement) error {
 		d.para.WriteString("[" + value(e, "id") + "]")
 	case "tbl":
 		d.endParagraph()
-		d.endCode()
+		d.b.endCode()
 		d.tables++
 	case "tr":
 		if d.tables == 1 {
@@ -315,13 +314,13 @@ func (d *docx) endParagraph() {
 		depth = style.level - 1
 	}
 	if kind == Code {
-		d.code = append(d.code, strings.TrimRight(strings.ReplaceAll(raw, "\t", "    "), " "))
+		d.b.codeLine(strings.TrimRight(strings.ReplaceAll(raw, "\t", "    "), " "))
 		return
 	}
 	if text == "" {
 		return
 	}
-	d.endCode()
+	d.b.endCode()
 	switch kind {
 	case Heading:
 		d.b.heading(level, text)
@@ -343,14 +342,6 @@ func (d *docx) endParagraph() {
 	default:
 		d.b.paragraph(text)
 	}
-}
-
-// endCode writes the lines of code that were collected: each is a paragraph.
-func (d *docx) endCode() {
-	if s := strings.Join(d.code, "\n"); strings.TrimSpace(s) != "" {
-		d.b.code(s)
-	}
-	d.code = d.code[:0]
 }
 
 func (d *docx) readNotes(part []byte) {

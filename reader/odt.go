@@ -52,7 +52,6 @@ type odt struct {
 	lists  int
 	items  []bool // for each open entry: something of it was written
 	index  int    // tables of contents and indexes that are open
-	code   []string
 	tables int
 	rows   []row
 	cell   strings.Builder
@@ -158,7 +157,7 @@ func (o *odt) finish() {
 		o.b.table(o.rows)
 		o.rows = nil
 	}
-	o.endCode()
+	o.b.endCode()
 	for _, s := range o.notes {
 		o.b.add(Note, 0, s, escapeMarkdown(s))
 	}
@@ -202,7 +201,7 @@ func (o *odt) start(e xml.StartElement) {
 	case "table-of-content", "alphabetical-index", "illustration-index", "table-index", "object-index", "user-index":
 		o.index++
 	case "table":
-		o.endCode()
+		o.b.endCode()
 		o.tables++
 	case "table-header-rows":
 		o.heads = true
@@ -281,13 +280,13 @@ func (o *odt) endParagraph() {
 		return
 	}
 	if kind == "code" && level == 0 {
-		o.code = append(o.code, strings.TrimRight(raw, " \t\n"))
+		o.b.codeLine(strings.TrimRight(raw, " \t\n"))
 		return
 	}
 	if text == "" {
 		return
 	}
-	o.endCode()
+	o.b.endCode()
 	switch {
 	case o.index > 0 || kind == "contents":
 		o.b.contents(text, escapeMarkdown(text))
@@ -311,14 +310,6 @@ func (o *odt) endParagraph() {
 	default:
 		o.b.paragraph(text)
 	}
-}
-
-// endCode writes the lines of code that were collected.
-func (o *odt) endCode() {
-	if s := strings.Join(o.code, "\n"); strings.TrimSpace(s) != "" {
-		o.b.code(s)
-	}
-	o.code = o.code[:0]
 }
 
 // odtProperties reads title, author and date.

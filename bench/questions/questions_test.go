@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"dossier/bench/internal/asked"
 )
 
 // question is a line of questions.jsonl.
@@ -85,16 +87,16 @@ func documents(t *testing.T) map[string][]string {
 func TestTheSetIsWhatItSays(t *testing.T) {
 	qs, docs := questions(t), documents(t)
 	ids, langs, types, unanswerable := map[string]bool{}, map[string]int{}, map[string]int{}, 0
-	asked := map[string]bool{}
+	seen := map[string]bool{}
 	for _, q := range qs {
 		if q.ID == "" || ids[q.ID] {
 			t.Errorf("%q is no id, or the id of two", q.ID)
 		}
 		ids[q.ID] = true
-		if q.Question == "" || asked[q.Folder+q.Question] {
+		if q.Question == "" || seen[q.Folder+q.Question] {
 			t.Errorf("%s asks nothing, or what another asks", q.ID)
 		}
-		asked[q.Folder+q.Question] = true
+		seen[q.Folder+q.Question] = true
 		langs[q.Lang]++
 		types[q.Type]++
 		if docs[q.Folder] == nil {
@@ -127,7 +129,7 @@ func TestTheSetIsWhatItSays(t *testing.T) {
 			t.Errorf("%s has an answer, but no keys or no file", q.ID)
 		}
 		for _, fact := range q.Keys {
-			if len(fact) == 0 || slices.ContainsFunc(fact, func(key string) bool { return fold(key) == "" }) {
+			if len(fact) == 0 || slices.ContainsFunc(fact, func(key string) bool { return asked.Fold(key) == "" }) {
 				t.Errorf("%s has an empty key", q.ID)
 			}
 		}
@@ -174,7 +176,7 @@ func TestTheKeysStandInTheirFiles(t *testing.T) {
 			if strings.HasSuffix(path, ".html") {
 				text = []byte(html.UnescapeString(tags.ReplaceAllString(string(text), "")))
 			}
-			texts[path] = fold(string(text))
+			texts[path] = asked.Fold(string(text))
 		}
 		return texts[path]
 	}
@@ -184,7 +186,7 @@ func TestTheKeysStandInTheirFiles(t *testing.T) {
 		}
 		for _, fact := range q.Keys {
 			stands := slices.ContainsFunc(fact, func(key string) bool {
-				return slices.ContainsFunc(q.Files, func(f string) bool { return strings.Contains(read(q.Folder+"/"+f), fold(key)) })
+				return slices.ContainsFunc(q.Files, func(f string) bool { return strings.Contains(read(q.Folder+"/"+f), asked.Fold(key)) })
 			})
 			if !stands {
 				t.Errorf("%s: none of %q stands in %q", q.ID, fact, q.Files)
@@ -197,40 +199,3 @@ var (
 	plain = regexp.MustCompile(`\.(md|markdown|rst|txt|adoc|html|[158])$`)
 	tags  = regexp.MustCompile(`<[^>]*>`)
 )
-
-func TestFold(t *testing.T) {
-	for in, want := range map[string]string{
-		"The “default”  is\n`128 MB`": "the default is 128 mb",
-		"**标准** | 5 MB":               "标准5 mb",
-		"hyphen-\nated ёлка — x":      "hyphen-ated елка - x",
-	} {
-		if got := fold(in); got != want {
-			t.Errorf("%q became %q, not %q", in, got, want)
-		}
-	}
-}
-
-const cjk = `\x{3000}-\x{303f}\x{3400}-\x{9fff}\x{ff00}-\x{ffef}`
-
-var (
-	alike = strings.NewReplacer("\u00ad", "", "\u200b", "", "\ufeff", "", "\u00a0", " ",
-		"‘", "", "’", "", "‚", "", "′", "", "`", "", "´", "", "'", "",
-		"“", "", "”", "", "„", "", "«", "", "»", "", "″", "", `"`, "",
-		"‐", "-", "‑", "-", "‒", "-", "–", "-", "—", "-", "―", "-", "−", "-",
-		"ﬁ", "fi", "ﬂ", "fl", "ﬀ", "ff", "ﬃ", "ffi", "ё", "е", "Ё", "Е",
-		"*", " ", "|", " ", `\`, " ")
-	spaces     = regexp.MustCompile(`\s+`)
-	hyphenated = regexp.MustCompile(`([a-zа-я])- ([a-zа-я])`)
-	besideCJK  = regexp.MustCompile(`([` + cjk + `]) | ([` + cjk + `])`)
-)
-
-// fold makes whitespace, case, quotes, dashes, table bars and Markdown's marks
-// alike, as the matching rule of README.md says.
-func fold(s string) string {
-	s = spaces.ReplaceAllString(alike.Replace(s), " ")
-	s = hyphenated.ReplaceAllString(s, "$1-$2")
-	// Twice: a match takes the character that the next one begins with.
-	s = besideCJK.ReplaceAllString(s, "$1$2")
-	s = besideCJK.ReplaceAllString(s, "$1$2")
-	return strings.ToLower(strings.TrimSpace(s))
-}

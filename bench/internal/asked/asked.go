@@ -23,13 +23,6 @@ type Question struct {
 	History  []Turn `json:"history"` // what was asked before it
 	// Accept are the facts of the answer: each is shown by any of its strings.
 	Accept [][]string `json:"accept"`
-	Gold   []Gold     `json:"gold"`
-}
-
-// Gold is where an answer stands.
-type Gold struct {
-	File  string `json:"file"`
-	Quote string `json:"quote"`
 }
 
 // Turn is a question that was asked before, and its answer where that is known.
@@ -69,17 +62,13 @@ func Load(path string) ([]Question, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		var ours struct {
-			Keys  [][]string `json:"keys"`
-			Files []string   `json:"files"`
+			Keys [][]string `json:"keys"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &ours); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if q.Accept == nil {
 			q.Accept = ours.Keys
-		}
-		for _, f := range ours.Files {
-			q.Gold = append(q.Gold, Gold{File: q.Folder + "/" + f})
 		}
 		out = append(out, q)
 	}
