@@ -87,7 +87,7 @@ func TestPassagesAnswer(t *testing.T) {
 	for _, c := range []struct{ question, source, want, not string }{
 		{"What is the default value of shared_buffers?", "runtime-memory.html", "128 megabytes", ""},
 		{"shared_buffers", "runtime-memory.html", "Sets how much memory", ""},
-		{"What is the defualt of temp_bufers?", "runtime-memory.html", "eight megabytes", ""},
+		{"What is the defualt of temp_bufers?", "runtime-memory.html", "eight megabytes", ""}, //nolint:misspell // as people write
 		{"What does a transaction see at Read Committed?", "isolation.html", "committed before it began", ""},
 		{"What happens when the disk is full?", "disk-full.html", "keep useful work from being done", ""},
 		{"Which command shows who last modified each line?", "git-blame.txt", "git-blame", ""},
