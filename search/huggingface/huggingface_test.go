@@ -128,6 +128,15 @@ func TestWeeks(t *testing.T) {
 			t.Errorf("%s to %s: %v, not %v", c.since, c.until, got, c.want)
 		}
 	}
+	// On a Monday the week before is over, at whatever hour.
+	for hour := range 24 {
+		now := day("2025-03-03").Add(time.Duration(hour) * time.Hour)
+		for _, since := range []time.Time{{}, now, day("2025-03-03")} {
+			if got := weeks(since, time.Time{}, now); !slices.Equal(got, []string{"2025-W10"}) {
+				t.Errorf("on Monday at %d from %s: %v", hour, since, got)
+			}
+		}
+	}
 }
 
 // recent serves hits with one kind of request and other with the other.

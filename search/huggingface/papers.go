@@ -173,10 +173,10 @@ func weeks(since, until, now time.Time) []string {
 	if since.IsZero() || since.After(until) {
 		since = until
 	}
-	until = until.UTC()
+	until = until.UTC().Truncate(24 * time.Hour)
 	monday := until.AddDate(0, 0, -int(until.Weekday()+6)%7)
 	var out []string
-	for day := monday; len(out) < mostWeeks && !day.AddDate(0, 0, 7).Before(since); day = day.AddDate(0, 0, -7) {
+	for day := monday; len(out) < mostWeeks && day.AddDate(0, 0, 7).After(since); day = day.AddDate(0, 0, -7) {
 		year, week := day.ISOWeek()
 		out = append(out, fmt.Sprintf("%d-W%02d", year, week))
 	}
