@@ -57,7 +57,7 @@ type Work struct {
 	limits  Limits
 	rules   []tool.Rule
 	decider Decider
-	client  llm.Client
+	client  *llm.Client
 	// messages are the conversation: the system's prompt and the task, once they
 	// are made, and what came after, in the form that the decider gives it.
 	messages []llm.Message

@@ -77,8 +77,8 @@ func (m *Models) Setting(role RoleName) Setting {
 }
 
 // For returns a client that calls the role's model with its settings.
-func (m *Models) For(role RoleName) Client {
-	c := Client{role: role, setting: m.Setting(role)}
+func (m *Models) For(role RoleName) *Client {
+	c := &Client{role: role, setting: m.Setting(role)}
 	if m != nil {
 		c.probes, c.pricer, c.retries = m.Probes, m.Pricer, m.MaxObjectRetries
 	}
@@ -96,13 +96,13 @@ type Client struct {
 }
 
 // Configured says whether the role has a model.
-func (c Client) Configured() bool { return c.setting.Model != nil }
+func (c *Client) Configured() bool { return c.setting.Model != nil }
 
 // Setting returns what the role resolved to.
-func (c Client) Setting() Setting { return c.setting }
+func (c *Client) Setting() Setting { return c.setting }
 
 // Stream implements Model.
-func (c Client) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*Response, error) {
+func (c *Client) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*Response, error) {
 	if c.setting.Model == nil {
 		return nil, fmt.Errorf("role %s: %w", c.role, ErrNotConfigured)
 	}
@@ -121,7 +121,7 @@ func (c Client) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*Re
 }
 
 // Embed calls the role's embedder; an empty model means the role's.
-func (c Client) Embed(ctx context.Context, model string, texts []string) (*Embeddings, error) {
+func (c *Client) Embed(ctx context.Context, model string, texts []string) (*Embeddings, error) {
 	if c.setting.Embedder == nil {
 		return nil, fmt.Errorf("role %s: %w", c.role, ErrNotConfigured)
 	}
@@ -137,9 +137,9 @@ func (c Client) Embed(ctx context.Context, model string, texts []string) (*Embed
 	return &priced, nil
 }
 
-func (c Client) fill(req *Request) *Request {
+func (c *Client) fill(req *Request) *Request {
 	r := *req
-	s := c.setting
+	s := &c.setting
 	if r.Model == "" {
 		r.Model = s.Name
 	}
@@ -158,7 +158,7 @@ func (c Client) fill(req *Request) *Request {
 }
 
 // forObject implements objectDefaults.
-func (c Client) forObject(req *Request, opts ObjectOptions) (Model, *Request, ObjectOptions) {
+func (c *Client) forObject(req *Request, opts ObjectOptions) (Model, *Request, ObjectOptions) {
 	if opts.MaxRetries == 0 {
 		opts.MaxRetries = c.retries
 	}
@@ -168,7 +168,7 @@ func (c Client) forObject(req *Request, opts ObjectOptions) (Model, *Request, Ob
 	if opts.Endpoint == "" {
 		opts.Endpoint = c.setting.Endpoint
 	}
-	bare := c
+	bare := *c
 	bare.setting.MaxTokens, bare.setting.Temperature, bare.setting.Extra = 0, nil, nil
-	return bare, c.fill(req), opts
+	return &bare, c.fill(req), opts
 }

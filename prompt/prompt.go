@@ -95,7 +95,7 @@ func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models
 }
 
 // charge records what a decision cost.
-func charge(s *run.Scope, role llm.RoleName, client llm.Client, model string, info llm.ObjectInfo) error {
+func charge(s *run.Scope, role llm.RoleName, client *llm.Client, model string, info llm.ObjectInfo) error {
 	if info.Attempts == 0 {
 		return nil
 	}

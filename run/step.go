@@ -90,28 +90,29 @@ func EffectStep[T any](ctx context.Context, s *Scope, effect Effect, name string
 	if err != nil {
 		return result, err
 	}
-	var v T
+	v := new(T)
 	if recorded != nil {
-		err = recorded.restore(&v)
-	} else if v, err = guarded(ctx, inner, fn); err == nil {
-		err = inner.keep(ctx, &v)
+		err = recorded.restore(v)
+	} else if err = guarded(ctx, inner, fn, v); err == nil {
+		err = inner.keep(ctx, v)
 	} else {
 		err = inner.fail(ctx, err)
 	}
 	if err == nil {
-		result = v
+		result = *v
 	}
 	return result, err
 }
 
-// guarded calls fn and turns a panic into an error.
-func guarded[T any](ctx context.Context, s *Scope, fn func(context.Context, *Scope) (T, error)) (v T, err error) {
+// guarded has fn fill in v and turns a panic into an error.
+func guarded[T any](ctx context.Context, s *Scope, fn func(context.Context, *Scope) (T, error), v *T) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
-	return fn(ctx, s)
+	*v, err = fn(ctx, s)
+	return err
 }
 
 // begin returns the scope of a new step, or the outcome that is recorded.

@@ -36,7 +36,7 @@ var tools = []llm.Tool{{
 type bench struct {
 	store store.Store
 	exec  *kernel.Executor
-	model llm.Client
+	model *llm.Client
 	close func()
 
 	stream  bool
