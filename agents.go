@@ -357,6 +357,6 @@ func entryOf(t tool.Tool) ToolEntry {
 	s := t.Spec()
 	return ToolEntry{
 		Name: s.Name, Origin: s.Origin, Description: s.Description, Schema: s.Schema.Strict, Tags: s.Tags, System: s.System,
-		Effect: [...]string{run.Read: "read", run.Idempotent: "idempotent", run.Effectful: "effectful"}[s.Effect],
+		Effect: [...]string{run.Read: "read", run.Idempotent: "idempotent", run.Effectful: "effectful", run.Pure: "pure"}[s.Effect],
 	}
 }

@@ -41,6 +41,8 @@ type execution struct {
 	places  map[string]int64    // events that earlier executions emitted
 	seq     int64
 	ord     int64
+	noted   int64 // the last entry that nobody has waited for
+	durable int64 // up to this one they are known to be
 
 	// What is buffered goes with the next batch, in order.
 	entries  []Entry

@@ -39,6 +39,7 @@ type Scope struct {
 	// inStep marks the scope that a step's function gets: what happens inside
 	// is part of that step.
 	inStep bool
+	pure   bool // it has Effect Pure
 	// What a step leaves beside its result, guarded by exec.mu.
 	held      []emission  // events
 	first     [1]emission // room for them: most steps have one

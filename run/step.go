@@ -24,7 +24,14 @@ const (
 	// Effectful must not happen twice: an intent is recorded first, and after
 	// a crash the outcome is unknown, so the run asks what to do.
 	Effectful
+	// Pure computes from what the run knows already, at no cost: the code goes on
+	// before its result is durable, which it is with the next step's at the
+	// latest. After a crash in between it is computed again.
+	Pure
 )
+
+// Changes says whether work of the class may change something outside of the run.
+func (e Effect) Changes() bool { return e == Idempotent || e == Effectful }
 
 // Fault is a step's failure as it is recorded.
 type Fault struct {
@@ -129,12 +136,15 @@ func (s *Scope) begin(ctx context.Context, effect Effect, name string) (inner *S
 		s.refused = err
 		return nil, nil, err
 	}
-	inner = &Scope{exec: e, path: key, agent: s.agent, branch: s.branch, inStep: true}
+	inner = &Scope{exec: e, path: key, agent: s.agent, branch: s.branch, inStep: true, pure: effect == Pure}
 	if ctx.Err() != nil {
 		// The code goes another way from here, and has to when it runs again.
 		return nil, nil, inner.fail(ctx, &interruptedError{context.Cause(ctx)})
 	}
-	if effect == Effectful {
+	switch effect {
+	case Idempotent:
+		err = e.settle() // what others get to see follows from what is durable
+	case Effectful:
 		err = inner.declare(ctx)
 	}
 	return inner, nil, err
@@ -304,6 +314,9 @@ func (s *Scope) record(kind EntryKind, value json.RawMessage, short string) erro
 	held := s.held
 	entry.Spent = s.spent
 	e.mu.Unlock()
+	if s.pure && kind == EntryStep && entry.Spent == (Spent{}) {
+		return e.note(s.branch, held, entry)
+	}
 	return e.recordWith(s.branch, held, entry)
 }
 
@@ -311,22 +324,60 @@ func (s *Scope) record(kind EntryKind, value json.RawMessage, short string) erro
 // what was buffered before, and waits until it is durable.
 func (e *execution) recordWith(in *branch, events []emission, entry Entry) error {
 	e.mu.Lock()
+	if err := e.appendLocked(in, events, entry); err != nil {
+		e.mu.Unlock()
+		return err
+	}
+	return e.commitLocked()
+}
+
+// note is recordWith without the wait: the entry goes with the next batch.
+func (e *execution) note(in *branch, events []emission, entry Entry) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	err := e.appendLocked(in, events, entry)
+	if err == nil {
+		e.noted = e.ord
+		e.flagLocked()
+	}
+	return err
+}
+
+// settle waits until all that was noted is durable.
+func (e *execution) settle() error {
+	e.mu.Lock()
+	if e.noted <= e.durable {
+		e.mu.Unlock()
+		return nil
+	}
+	return e.commitLocked() // batches become durable in their order
+}
+
+// appendLocked buffers an entry of a branch, after its events.
+func (e *execution) appendLocked(in *branch, events []emission, entry Entry) error {
 	// A pause lets what is under way finish and be recorded; anything else
 	// that stops a run makes its results void.
 	if err := e.brokenLocked(); err != nil && !errors.Is(err, ErrPaused) {
-		e.mu.Unlock()
 		return err
 	}
 	for _, ev := range events {
 		e.emitLocked(ev)
 	}
 	e.append(in, entry)
-	c := newCommit(e)
+	return nil
+}
+
+// commitLocked commits what is buffered, unlocks e.mu and waits until it is durable.
+func (e *execution) commitLocked() error {
+	c, upto := newCommit(e), e.ord
 	e.submitLocked(&c.b, c.done)
 	e.mu.Unlock()
 	if err := c.wait(); err != nil {
 		return e.breakWith(err)
 	}
+	e.mu.Lock()
+	e.durable = max(e.durable, upto)
+	e.mu.Unlock()
 	return nil
 }
 

@@ -133,7 +133,7 @@ func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 	work, cancel := context.WithTimeoutCause(g.Until, timeout, errTooSlow)
 	defer cancel()
 	done, left := make(chan answer), work.Done()
-	if spec.Effect != run.Read { // it is waited for a little longer
+	if spec.Effect.Changes() { // it is waited for a little longer
 		over := make(chan struct{})
 		defer close(over)
 		left = over
@@ -170,7 +170,7 @@ func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 // leave is how a call ends that is not waited for any longer. One that may have
 // changed something has a moment to stop.
 func leave(ctx, work context.Context, spec *Spec, done <-chan answer) answer {
-	if spec.Effect != run.Read && ctx.Err() == nil {
+	if spec.Effect.Changes() && ctx.Err() == nil {
 		moment := time.NewTimer(leaveTime)
 		defer moment.Stop()
 		select {

@@ -40,7 +40,7 @@ func systemMakers() []maker {
 
 func reasoning() tool.Tool {
 	return tool.New(tool.Spec{
-		Name: Reasoning, Kind: tool.Reasoning, System: true, Tags: []string{"system", "thinking"},
+		Name: Reasoning, Kind: tool.Reasoning, System: true, Effect: run.Pure, Tags: []string{"system", "thinking"},
 		Description: "Think before the next action: what is known, where the plan stands, what is left. Call it before every other tool.",
 		Examples:    []string{"think about what to do next"},
 	}, func(context.Context, *tool.Call, agent.Reasoning) (tool.Result, error) { return tool.Result{}, nil })
@@ -65,7 +65,7 @@ func (a *clarificationArgs) Validate() error {
 
 func clarification() tool.Tool {
 	return tool.New(tool.Spec{
-		Name: Clarification, Kind: tool.Clarify, System: true, Tags: []string{"system", "user"},
+		Name: Clarification, Kind: tool.Clarify, System: true, Effect: run.Pure, Tags: []string{"system", "user"},
 		Description: "Ask the user when the task is unclear and the answer would change what is done. The work waits for the answer.",
 		Examples:    []string{"ask the user what is meant"},
 	}, func(_ context.Context, _ *tool.Call, in clarificationArgs) (tool.Result, error) {
@@ -85,7 +85,7 @@ type generatePlanArgs struct {
 
 func generatePlan() tool.Tool {
 	return tool.New(tool.Spec{
-		Name: GeneratePlan, Kind: tool.Planning, System: true, Tags: []string{"system", "plan"},
+		Name: GeneratePlan, Kind: tool.Planning, System: true, Effect: run.Pure, Tags: []string{"system", "plan"},
 		Description: "Make a plan for a task that takes several steps: its goal, the steps, and where to look.",
 		Examples:    []string{"plan the research", "split the task into steps"},
 	}, func(_ context.Context, c *tool.Call, in generatePlanArgs) (tool.Result, error) {
@@ -107,7 +107,7 @@ type adaptPlanArgs struct {
 
 func adaptPlan() tool.Tool {
 	return tool.New(tool.Spec{
-		Name: AdaptPlan, Kind: tool.Planning, System: true, Tags: []string{"system", "plan"},
+		Name: AdaptPlan, Kind: tool.Planning, System: true, Effect: run.Pure, Tags: []string{"system", "plan"},
 		Description: "Change the plan when what was found contradicts it or opens a better way.",
 		Examples:    []string{"change the plan", "the findings don't fit the plan"},
 	}, func(_ context.Context, c *tool.Call, in adaptPlanArgs) (tool.Result, error) {
@@ -153,7 +153,7 @@ func (a *finalAnswerArgs) Validate() error {
 
 func finalAnswer() tool.Tool {
 	return tool.New(tool.Spec{
-		Name: FinalAnswer, Kind: tool.Final, System: true, Tags: []string{"system", "answer"},
+		Name: FinalAnswer, Kind: tool.Final, System: true, Effect: run.Pure, Tags: []string{"system", "answer"},
 		Description: "End the task with the answer to the user. Call it once, when the task is done or can't be done.",
 		Examples:    []string{"give the final answer", "finish the task"},
 	}, func(_ context.Context, c *tool.Call, in finalAnswerArgs) (tool.Result, error) {
@@ -170,7 +170,7 @@ type answerArgs struct {
 
 func answerUser() tool.Tool {
 	return tool.New(tool.Spec{
-		Name: AnswerUser, Kind: tool.Answering, Tags: []string{"answer", "user", "dialog"},
+		Name: AnswerUser, Kind: tool.Answering, Effect: run.Pure, Tags: []string{"answer", "user", "dialog"},
 		Description: "Tell the user a result: an intermediate one, after which the work goes on, or with continue_research false the one that ends it.",
 		Examples:    []string{"tell the user what was found so far"},
 	}, func(_ context.Context, c *tool.Call, in answerArgs) (tool.Result, error) {

@@ -110,7 +110,7 @@ type addends struct {
 
 // hire makes one more agent.
 func (w *worker) hire() (harness.Agent, error) {
-	add := tool.New(tool.Spec{Name: "add", Description: "Add two integers."}, func(_ context.Context, _ *tool.Call, in addends) (tool.Result, error) {
+	add := tool.New(tool.Spec{Name: "add", Description: "Add two integers.", Effect: run.Pure}, func(_ context.Context, _ *tool.Call, in addends) (tool.Result, error) {
 		return tool.Result{Text: `{"sum":` + strconv.Itoa(in.A+in.B) + `}`}, nil
 	})
 	tools, err := tool.NewSet(add)
