@@ -1,7 +1,7 @@
 // Command eval measures Dossier on public evaluation sets and prints one line
 // per figure: set, metric, value and n, the number of cases behind the value.
 //
-//	go run ./bench/eval [-dir DIR] [-corpora DIR] [-set GLOB] [-runs DIR] [-out FILE]
+//	go run ./bench/eval [-dir DIR] [-corpora DIR] [-set GLOB] [-runs DIR] [-out FILE] [-embedder URL]
 //
 // DIR holds one folder per set. The lines also replace those of the same sets
 // in the results file; lines of sets that were not run stay.
@@ -48,6 +48,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 	pattern := flags.String("set", "*", "run only the sets whose name matches `GLOB`")
 	runs := flags.String("runs", "", "also write what was answered, as JSON lines, to this directory")
 	documents := flags.String("documents", filepath.Join(root, "bench", "questions", "documents"), "directory with the documents of bench/questions")
+	embedder := flags.String("embedder", "", "base `URL` of an endpoint with embeddings, for the figures whose names end in .emb")
 	out := flags.String("out", filepath.Join(root, "bench", "results", "eval.txt"), "results file")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -88,7 +89,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 		if wanted, _ := path.Match(*pattern, folder.Name()); !wanted || set == nil || !folder.IsDir() {
 			continue
 		}
-		env := &Env{Set: folder.Name(), dirs: []string{*dir, *corpora}, stdout: stdout}
+		env := &Env{Set: folder.Name(), Embedder: *embedder, dirs: []string{*dir, *corpora}, stdout: stdout}
 		err := env.record(*runs)
 		if err == nil {
 			err = errors.Join(set.Run(ctx, env), env.close())
@@ -102,7 +103,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 		ran[folder.Name()] = true
 	}
 	if wanted, _ := path.Match(*pattern, ownSet); wanted {
-		env := &Env{Set: ownSet, stdout: stdout}
+		env := &Env{Set: ownSet, Embedder: *embedder, stdout: stdout}
 		err := env.record(*runs)
 		if err == nil {
 			err = errors.Join(env.ownQuestions(ctx, root, *documents), env.close())

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dossier/bench/internal/asked"
@@ -13,6 +14,7 @@ import (
 	"dossier/internal/store/memory"
 	"dossier/kb"
 	"dossier/lang/terms"
+	"dossier/llm/openai"
 	"dossier/reader"
 	"dossier/report"
 	"dossier/sources"
@@ -59,12 +61,30 @@ func (e *Env) ownQuestions(ctx context.Context, root, documents string) error {
 	return e.research(ctx, documents, questions)
 }
 
-// research asks questions of the folders in a directory.
+// research asks questions of the folders in a directory, and where there is an
+// embedder those in its language once more with it.
 func (e *Env) research(ctx context.Context, dir string, questions []asked.Question) error {
+	if err := e.researchWith(ctx, dir, questions, nil, ""); err != nil || e.Embedder == "" {
+		return err
+	}
+	client, err := openai.New(openai.Config{BaseURL: e.Embedder})
+	if err != nil {
+		return err
+	}
+	// The encoders that may be passed on freely know English.
+	english := slices.DeleteFunc(slices.Clone(questions), func(q asked.Question) bool { return q.Lang != "en" })
+	if err := e.researchWith(ctx, dir, english, nil, ".words"); err != nil {
+		return err
+	}
+	return e.researchWith(ctx, dir, english, kb.EmbedWith(client, "embedder"), ".emb")
+}
+
+// researchWith prints figures with a suffix.
+func (e *Env) researchWith(ctx context.Context, dir string, questions []asked.Question, embedder kb.Embedder, suffix string) error {
 	files := reader.New(reader.Config{CacheDir: filepath.Join(os.TempDir(), "dossier-eval")})
 	defer files.Close()
 	p := &product{store: memory.New(memory.Options{})}
-	library := kb.New(p.store, files, nil, kb.Options{Terms: terms.Default()})
+	library := kb.New(p.store, files, embedder, kb.Options{Terms: terms.Default()})
 	holdings := &sources.Holdings{Documents: &sources.Local{Library: library}}
 	collections := map[string]string{}
 	var results []asked.Result
@@ -99,9 +119,9 @@ func (e *Env) research(ctx context.Context, dir string, questions []asked.Questi
 		}
 	}
 	for _, f := range asked.Figures(results) {
-		e.Score(f.Name, f.Value, f.N)
+		e.Score(f.Name+suffix, f.Value, f.N)
 	}
-	e.Ratio("reliability", right, claimed)
+	e.Ratio("reliability"+suffix, right, claimed)
 	return nil
 }
 

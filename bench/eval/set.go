@@ -92,13 +92,14 @@ func setNames() []string {
 
 // Env is what a set reads from and reports to.
 type Env struct {
-	Set     string // the folder's name
-	dirs    []string
-	stdout  io.Writer
-	figures []figure
-	runsDir string
-	runs    *os.File
-	enc     *json.Encoder
+	Set      string // the folder's name
+	Embedder string // its endpoint; empty for none
+	dirs     []string
+	stdout   io.Writer
+	figures  []figure
+	runsDir  string
+	runs     *os.File
+	enc      *json.Encoder
 }
 
 // Path returns where the set's file is: in -dir or, failing that, in -corpora.
