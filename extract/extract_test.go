@@ -36,8 +36,12 @@ func ranked(t testing.TB, x *index.Index, question string, passages []Passage) [
 	for _, p := range passages {
 		byID[p.ID] = p
 	}
-	hits, err := x.Rank(index.Query{Text: question}, func(id string) (index.Doc, error) {
-		return index.Doc{ID: id, Title: byID[id].Title, Text: byID[id].Text}, nil
+	hits, err := Search(x, index.Query{Text: question}, func(hits []index.Hit) ([]Candidate, error) {
+		found := make([]Candidate, len(hits))
+		for i, h := range hits {
+			found[i] = Candidate{Passage: byID[h.ID], Score: h.Score}
+		}
+		return found, nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 // Package index ranks texts for a query: an inverted index with BM25 over
 // stems and, for scripts without spaces, character bigrams; exact scans over
-// compact vectors; fusion of rankings; and a lexical reranker that looks at
-// the candidates' words in their order.
+// compact vectors; and fusion of rankings.
 //
 // A [Builder] turns documents into a segment, an immutable run of bytes that
 // can lie in a file, a blob or a memory map. [Open] reads one in place, and

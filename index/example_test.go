@@ -20,8 +20,7 @@ func Example() {
 		return
 	}
 	x := index.New(segment)
-	read := func(id string) (index.Doc, error) { return docs[id], nil }
-	hits, err := x.Rank(index.Query{Text: "which river flowed to a sea?", Limit: 1}, read)
+	hits, err := x.Search(index.Query{Text: "which river flowed to a sea?", Limit: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

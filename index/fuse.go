@@ -1,6 +1,9 @@
 package index
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Ranking is a list of hits, the best first, and what it counts in a fusion.
 type Ranking struct {
@@ -32,4 +35,9 @@ func Fuse(k float64, rankings ...Ranking) []Hit {
 	}
 	slices.SortFunc(out, byScore)
 	return out
+}
+
+// byScore orders hits, the better first.
+func byScore(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 }

@@ -185,22 +185,3 @@ type holding struct {
 	parts      int
 	gain, last float32
 }
-
-// addChoices makes each choice a word of its own, after those of the query and
-// not beside them. A word that several groups have counts for the first.
-func (r *reranker) addChoices(choices []choice) {
-	r.worth, r.gram = append(r.worth, 0), append(r.gram, false)
-	for _, c := range choices {
-		for _, o := range c.options {
-			if len(o.parts) > 1 {
-				continue
-			}
-			for _, name := range o.parts[0].names {
-				if _, taken := r.byTerm[name]; !taken {
-					r.byTerm[name] = len(r.worth)
-				}
-			}
-		}
-		r.worth, r.gram = append(r.worth, c.worth), append(r.gram, false)
-	}
-}

@@ -74,33 +74,10 @@ func TestGroupsStandBesideOwnWords(t *testing.T) {
 	x := New(open(t, docs...))
 	const q = "паром на остров"
 	groups := []Group{group(q, "паром", Alternative{"ferry", 1}), group(q, "остров", Alternative{"island", 1}, Alternative{"isle", 0.7})}
-	read := func(id string) (Doc, error) {
-		for _, d := range docs {
-			if d.ID == id {
-				return d, nil
-			}
-		}
-		return Doc{}, fmt.Errorf("no %s", id)
+	hits := search(t, x, Query{Text: q, Groups: groups})
+	if len(hits) != 2 || hits[0].ID == "no" || hits[1].ID == "no" {
+		t.Errorf("found %v", hits)
 	}
-	hits, err := x.Rank(Query{Text: q, Groups: groups}, read)
-	if err != nil || len(hits) < 2 || hits[0].ID == "no" || hits[1].ID == "no" {
-		t.Errorf("ranked %v, %v", hits, err)
-	}
-	// Words that stand together count in their translation, too.
-	r, err := x.newReranker(q, must(x.choices(Query{Text: q, Groups: groups})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if near, far := r.bonus("", "", "ferry island"), r.bonus("", "", "ferry "+strings.Repeat("x ", 60)+"island"); near <= far {
-		t.Errorf("together %v, apart %v", near, far)
-	}
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // TestGroupsAreExact compares with adding up document by document, over one

@@ -220,23 +220,6 @@ func TestHighlight(t *testing.T) {
 	}
 }
 
-func TestRerankPrefersWordsTogether(t *testing.T) {
-	far := strings.Repeat("other things happen elsewhere. ", 30)
-	docs := []Doc{{ID: "apart", Text: "A saxon came. " + far + "A garden grew."}, {ID: "close", Text: far + " The saxon garden grew." + far}}
-	x := New(open(t, docs...))
-	var candidates []Candidate
-	for _, d := range docs {
-		candidates = append(candidates, Candidate{ID: d.ID, Text: d.Text, Score: 1})
-	}
-	hits, err := x.Rerank("the saxon garden", candidates)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := idsOf(hits); got != "close apart" {
-		t.Errorf("order %q", got)
-	}
-}
-
 func TestFuse(t *testing.T) {
 	a := []Hit{{"x", 9}, {"y", 8}, {"z", 7}}
 	b := []Hit{{"y", 0.9}, {"w", 0.8}}
@@ -261,29 +244,6 @@ func TestShortTextsAreEqual(t *testing.T) {
 	hits := search(t, x, Query{Text: "lantern"})
 	if len(hits) != 3 || hits[0].Score != hits[1].Score || hits[1].Score <= hits[2].Score || hits[2].ID != "c-page" {
 		t.Errorf("got %v, want the two short texts level and before the long one", hits)
-	}
-}
-
-// A window over characters reaches over as many of them as one over words
-// does over words: the pairs between them take no place.
-func TestWindowReachesAsFarOverCharacters(t *testing.T) {
-	for _, c := range []struct{ query, between, first, last string }{
-		{"lantern harbour", "stone ", "lantern ", "harbour"},
-		{"桥港", "石", "桥", "港"},
-	} {
-		text := func(n int) string { return c.first + strings.Repeat(c.between, n) + c.last }
-		x := New(open(t, Doc{ID: "near", Text: text(windowSize - 1)}, Doc{ID: "far", Text: text(windowSize)}))
-		r, err := x.newReranker(c.query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.find("", "", text(windowSize-1))
-		near, _ := r.together()
-		r.find("", "", text(windowSize))
-		far, _ := r.together()
-		if near <= far {
-			t.Errorf("%s: both words in a window are worth %v, one of them %v", c.query, near, far)
-		}
 	}
 }
 

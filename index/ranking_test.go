@@ -93,10 +93,6 @@ var rankingQueries = []struct{ lang, text, want string }{
 // is seen in review: recall at 1 and 5, mean reciprocal rank, and every query
 // whose passage is not first.
 func TestRankingStats(t *testing.T) {
-	byID := map[string]Doc{}
-	for _, d := range rankingDocs {
-		byID[d.ID] = d
-	}
 	x := New(open(t, rankingDocs...))
 	var out, misses strings.Builder
 	for _, language := range []string{"en", "ru", "zh"} {
@@ -106,10 +102,7 @@ func TestRankingStats(t *testing.T) {
 				continue
 			}
 			n++
-			hits, err := x.Rank(Query{Text: q.text, Limit: 20}, func(id string) (Doc, error) { return byID[id], nil })
-			if err != nil {
-				t.Fatal(err)
-			}
+			hits := search(t, x, Query{Text: q.text, Limit: 20})
 			place := 0
 			for i, h := range hits {
 				if h.ID == q.want {

@@ -183,30 +183,18 @@ func (s *searching) lexical() ([]index.Hit, error) {
 		rerank = *s.q.Rerank
 	}
 	if rerank {
-		q.Limit = max(q.Limit, rankDepth)
+		return extract.Search(s.v.index, q, s.candidates)
 	}
 	hits, err := s.v.index.Search(q)
-	if err = errors.Join(err, s.err); err != nil || !rerank {
-		return hits, err
-	}
-	found, err := s.candidates(hits)
-	if err != nil {
-		return nil, err
-	}
-	ranked := extract.Rank(s.q.Text, found, s.v.index, groups...)
-	hits = hits[:0]
-	for _, r := range ranked[:min(len(ranked), s.q.TopBM25)] {
-		hits = append(hits, index.Hit{ID: found[r.Candidate].ID, Score: r.Score})
-	}
-	return hits, nil
+	return hits, errors.Join(err, s.err)
 }
-
-// rankDepth is how many chunks are ranked by what they say.
-const rankDepth = 120
 
 // candidates reads the chunks that were found. Their texts are copies, so that
 // they don't hold their documents; what is gone is left out.
 func (s *searching) candidates(hits []index.Hit) ([]extract.Candidate, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
 	out := make([]extract.Candidate, 0, len(hits))
 	const atOnce = 16 // a document may have megabytes
 	for some := range slices.Chunk(hits, atOnce) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"dossier/cite"
+	"dossier/extract"
 	"dossier/index"
 	"dossier/kb"
 	"dossier/lang"
@@ -57,12 +58,16 @@ func (m *Material) Find(_ context.Context, q Query) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	hits, err := at.index.Rank(index.Query{Text: q.Text, Limit: q.Limit}, func(id string) (index.Doc, error) {
-		n, err := strconv.Atoi(id)
-		if err != nil {
-			return index.Doc{}, err
+	hits, err := extract.Search(at.index, index.Query{Text: q.Text, Limit: q.Limit}, func(hits []index.Hit) ([]extract.Candidate, error) {
+		found := make([]extract.Candidate, len(hits))
+		for i, h := range hits {
+			n, err := strconv.Atoi(h.ID)
+			if err != nil {
+				return nil, err
+			}
+			found[i] = extract.Candidate{Passage: extract.Passage{ID: h.ID, Text: at.doc(m.text, n).Text}, Score: h.Score, Position: n, First: n == 0}
 		}
-		return at.doc(m.text, n), nil
+		return found, nil
 	})
 	if err != nil {
 		return Finding{}, err

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dossier/extract"
 	"dossier/index"
 	"dossier/llm"
 	"dossier/prompt"
@@ -149,32 +150,17 @@ func (Words) Rerank(_ context.Context, query string, texts []string) ([]float64,
 	return scores, nil
 }
 
-// byWords returns the places of texts, those first that have most of the words
-// of a question, and then the others as they stand.
+// byWords returns the places of texts in the order in which they may answer a
+// question.
 func byWords(question string, texts []string) []int {
-	b := index.NewBuilder()
+	passages := make([]extract.Passage, len(texts))
 	for i, t := range texts {
-		b.Add(index.Doc{ID: strconv.Itoa(i), Text: t})
+		passages[i] = extract.Passage{ID: strconv.Itoa(i), Text: t}
 	}
-	var out []int
-	taken := make([]bool, len(texts))
-	if segment, err := index.Open(b.Bytes()); err == nil {
-		hits, err := index.New(segment).Rank(index.Query{Text: question, Limit: len(texts)}, func(id string) (index.Doc, error) {
-			n, err := strconv.Atoi(id)
-			if err != nil {
-				return index.Doc{}, err
-			}
-			return index.Doc{ID: id, Text: texts[n]}, nil
-		})
-		for _, h := range hits {
-			if n, aerr := strconv.Atoi(h.ID); err == nil && aerr == nil {
-				out, taken[n] = append(out, n), true
-			}
-		}
-	}
-	for i := range texts {
-		if !taken[i] {
-			out = append(out, i)
+	out := make([]int, 0, len(texts))
+	for _, p := range extract.Ordered(question, passages) {
+		if n, err := strconv.Atoi(p.ID); err == nil {
+			out = append(out, n)
 		}
 	}
 	return out

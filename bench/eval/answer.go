@@ -132,7 +132,7 @@ func (l *library) answerOne(facet string, keep func(doc string) bool) (answered,
 	if keep != nil {
 		q.Filter = func(id string) bool { return keep(l.places[id].Doc) }
 	}
-	hits, err := l.ix.Rank(q, func(id string) (index.Doc, error) { return l.docs[id], nil })
+	hits, err := extract.Search(l.ix, q, l.candidates)
 	if err != nil {
 		return answered{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dossier/extract"
 	"dossier/index"
 	"dossier/kb"
 	"dossier/lang/terms"
@@ -221,10 +222,20 @@ func collect(docs []index.Doc) (*collection, error) {
 	return c, nil
 }
 
-// rank is the ranking that every set is measured with.
+// rank is the ranking that every set is measured with: that of the product.
 func (c *collection) rank(t topic) (ranking, error) { return c.search(t.Text, 10) }
 
 func (c *collection) search(text string, limit int) (ranking, error) {
 	groups := kb.Translate(terms.Default(), c.ix, text)
-	return c.ix.Rank(index.Query{Text: text, Limit: limit, Groups: groups}, func(id string) (index.Doc, error) { return c.docs[id], nil })
+	return extract.Search(c.ix, index.Query{Text: text, Limit: limit, Groups: groups}, c.candidates)
+}
+
+// candidates reads what a search found, as the product's collections do.
+func (c *collection) candidates(hits []index.Hit) ([]extract.Candidate, error) {
+	out := make([]extract.Candidate, len(hits))
+	for i, h := range hits {
+		d := c.docs[h.ID]
+		out[i] = extract.Candidate{Passage: extract.Passage{ID: d.ID, Title: d.Title, Text: d.Text}, Score: h.Score, First: true}
+	}
+	return out, nil
 }
