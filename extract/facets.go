@@ -22,6 +22,9 @@ func Facets(question string) []string {
 	if question == "" {
 		return nil
 	}
+	if weighs.MatchString(question) {
+		return []string{question} // what tells two things apart speaks of both
+	}
 	for _, split := range []func(string) []string{severalQuestions, compared, askedTwice, listed, respectively, paired} {
 		if parts := split(question); len(parts) > 1 && len(parts) <= mostFacets {
 			return parts
@@ -58,8 +61,10 @@ var (
 	// A whole question, "and", and another one.
 	second    = regexp.MustCompile(`(?i)(?:, and|,? and|, и|\s+и|, а|, und|\s+und|, et)\s+((?:who|whom|whose|when|where|why|how|what|which|кто|кого|когда|где|куда|откуда|почему|зачем|сколько|какой|какая|какое|какие|каков|какова|wer|wann|wo|warum|wie|was|welche[rsn]?)\s.+)$`)
 	asksFirst = regexp.MustCompile(`(?i)^(?:\S+\s){0,2}(?:who|whom|whose|when|where|why|how|what|which|кто|кого|что|когда|где|куда|откуда|почему|зачем|сколько|как|какой|какая|какое|какие|каком|какую|каков|какова|wer|wann|wo|warum|wie|was|welche[rsn]?)\s`)
-	list      = regexp.MustCompile(`(?i)^((?:what|which) (?:is|are|was|were) the |(?:describe|explain|list|name) the )(.+?) (of|for|in) (.+)$`)
-	compare   = []*regexp.Regexp{
+	// What asks how two things differ, or how many of those before.
+	weighs  = regexp.MustCompile(`(?i)\b(?:difference|differences|differ|distinguish) |(?:разниц|отлича|различи|различа)|\sиз них|\bof (?:them|these|those)\b|不同|区别|區別|差异|差異|差别|相比|其中`)
+	list    = regexp.MustCompile(`(?i)^((?:what|which) (?:is|are|was|were) the |(?:describe|explain|list|name) the )(.+?) (of|for|in) (.+)$`)
+	compare = []*regexp.Regexp{
 		regexp.MustCompile(`(?i)^compare (.+?) (?:and|with|to|vs\.?) (.+?) (?:by|on|in terms of|regarding|with respect to) (.+?)[.?!]?$`),
 		regexp.MustCompile(`(?i)^сравни(?:те|ть)? (.+?) (?:и|с|со) (.+?) (?:по|с точки зрения|в отношении) (.+?)[.?!]?$`),
 		regexp.MustCompile(`^(?:请)?(?:比较|对比)(?:一下)?(.+?)(?:和|与|跟|同)(.+?)的(.+?)[。？！]?$`),
@@ -229,14 +234,48 @@ func standAlone(parts []string) []string {
 	return parts
 }
 
-// FollowOn makes a question that points back to an earlier one stand by itself,
-// as far as rules can: it gets the names of the earlier one, if that has any.
+// FollowOn makes a question that leans on an earlier one stand by itself, as far
+// as rules can: it gets the names of the earlier one, or where that has none, the
+// words that say what it is about.
 func FollowOn(question, earlier string) string {
-	about := strings.Join(names(earlier), " ")
-	if about == "" || !leans(question) || strings.Contains(question, about) {
+	if !leans(question) && !goesOn(question) {
 		return question
 	}
-	return about + ": " + question
+	about := append(names(earlier), identifiers(earlier)...)
+	if len(about) == 0 {
+		about = contentWords(earlier)
+	}
+	about = slices.DeleteFunc(about, func(word string) bool { return strings.Contains(question, word) })
+	if len(about) == 0 {
+		return question
+	}
+	return strings.Join(about, " ") + ": " + question
+}
+
+// goesOn reports whether a question opens or ends like one that takes up what
+// was said before.
+func goesOn(question string) bool { return continues.MatchString(question) }
+
+var continues = regexp.MustCompile(`(?i)^(?:and|but|or|so|what about|how about|а|и|но|а что|und|aber|et|y)\s|^(?:那|那么|那麼|还有|還有)|呢[？?]?$`)
+
+// identifiers returns the words of a text that are written as no word of a
+// language is: with a sign or a capital inside them.
+func identifiers(text string) []string {
+	var out []string
+	for w := range strings.FieldsSeq(text) {
+		word := strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if strings.ContainsAny(word, "_/.$@") || strings.ContainsFunc(strings.TrimPrefix(word, firstRune(word)), unicode.IsUpper) {
+			if !slices.ContainsFunc(names(text), func(n string) bool { return strings.Contains(n, word) }) {
+				out = append(out, word)
+			}
+		}
+	}
+	return out
+}
+
+func firstRune(s string) string {
+	_, size := utf8.DecodeRuneInString(s)
+	return s[:size]
 }
 
 var pointers = func() map[string]bool {

@@ -16,6 +16,9 @@ func TestFacets(t *testing.T) {
 		{"《罗密欧与朱丽叶》的作者是谁？", ""},
 		{"I have two cats. What do they eat?", ""},
 		{"What is it and why does it work?", ""},
+		{"What is the difference between $@ and $* in bash?", ""},
+		{"脚注和尾注有什么不同？", ""},
+		{"Сколько дисков нужно для RAID-5, и сколько из них могут отказать?", ""},
 		{"When and where was Ada Lovelace born?", "When was Ada Lovelace born?|Where was Ada Lovelace born?"},
 		{"Когда и где родился Пушкин?", "Когда родился Пушкин?|Где родился Пушкин?"},
 		{"Who founded Tesla Motors? When did it go public?", "Who founded Tesla Motors?|Tesla Motors: When did it go public?"},
@@ -79,7 +82,10 @@ func TestFollowOn(t *testing.T) {
 		{"Кто его построил?", "Какой высоты маяк на мысе Кестрел?", "Кестрел: Кто его построил?"},
 		{"它是谁设计的？", "《故宫》建于哪一年？", "《故宫》: 它是谁设计的？"},
 		{"What does a ticket to the museum cost?", "How high is the lighthouse of Cape Kestrel?", "What does a ticket to the museum cost?"},
-		{"Who built it?", "how high is the tower?", "Who built it?"},
+		{"Who built it?", "how high is the tower?", "high tower: Who built it?"},
+		{"what is the default of that?", "What does autovacuum_threshold control?", "autovacuum_threshold: what is the default of that?"},
+		{"and how exact is the timer?", "How do I run a unit on a schedule?", "run unit schedule: and how exact is the timer?"},
+		{"缺点呢?", "虚拟化方案怎样?", "虚拟化方案: 缺点呢?"},
 		{"Who built Cape Kestrel then?", "Where is Cape Kestrel?", "Who built Cape Kestrel then?"},
 	} {
 		if got := FollowOn(c.question, c.earlier); got != c.want {

@@ -455,10 +455,21 @@ func (g *gathering) readable(facet int) []Lead {
 // the rest as the searches had it.
 func (g *gathering) inOrder(facet int) []string {
 	order := slices.Clone(g.order[facet])
+	if own := g.searchedAs(facet); own >= 0 && g.meaning && len(order) == 0 {
+		for _, h := range g.found[facet][own].Hits {
+			order = append(order, h.ID)
+		}
+	}
 	for _, h := range index.Fuse(fuseK, g.found[facet]...) {
 		order = append(order, h.ID)
 	}
 	return order
+}
+
+// searchedAs is which of a facet's searches was for the facet in its own words,
+// -1 if none was.
+func (g *gathering) searchedAs(facet int) int {
+	return slices.IndexFunc(g.searches[facet], func(query string) bool { return strings.EqualFold(query, g.planned[facet].Title) })
 }
 
 // best returns the first of some leads, copies of a text left out.

@@ -88,7 +88,6 @@ func (e *Env) researchWith(ctx context.Context, dir string, questions []asked.Qu
 	holdings := &sources.Holdings{Documents: &sources.Local{Library: library}}
 	collections := map[string]string{}
 	var results []asked.Result
-	claimed, right := 0, 0
 	for i := range questions {
 		q := &questions[i]
 		if collections[q.Folder] == "" {
@@ -109,19 +108,11 @@ func (e *Env) researchWith(ctx context.Context, dir string, questions []asked.Qu
 		if err := e.Record(a); err != nil {
 			return err
 		}
-		result := asked.Judge(q, a)
-		results = append(results, result)
-		if !a.Refused {
-			claimed++
-			if result.InAll {
-				right++
-			}
-		}
+		results = append(results, asked.Judge(q, a))
 	}
 	for _, f := range asked.Figures(results) {
 		e.Score(f.Name+suffix, f.Value, f.N)
 	}
-	e.Ratio("reliability"+suffix, right, claimed)
 	return nil
 }
 

@@ -62,10 +62,11 @@ func TestJudge(t *testing.T) {
 func TestFigures(t *testing.T) {
 	can, cannot := &Question{Folder: "f", Lang: "en", Type: "number"}, &Question{Folder: "g", Lang: "ru", Type: "unanswerable"}
 	got := map[string]float64{}
-	for _, f := range Figures([]Result{{Question: can, In100: true, Noise: 2}, {Question: can, Refused: true, Noise: -1}, {Question: cannot}, {Question: cannot, Refused: true}}) {
+	for _, f := range Figures([]Result{{Question: can, In100: true, InAll: true, Noise: 2}, {Question: can, Refused: true, Noise: -1}, {Question: cannot}, {Question: cannot, Refused: true}}) {
 		got[f.Name] = f.Value
 	}
-	for name, want := range map[string]float64{"answered@100w": 0.5, "answered@100w.f": 0.5, "answered@1.number": 0, "wrong-refusal": 0.5, "false-answer.ru": 0.5, "noise": 2} {
+	for name, want := range map[string]float64{"answered@100w": 0.5, "answered@100w.f": 0.5, "answered@1.number": 0, "wrong-refusal": 0.5, "false-answer.ru": 0.5, "noise": 2,
+		"reliability": 0.5, "reliability.f": 1, "reliability.ru": 0} {
 		if v, ok := got[name]; !ok || v != want {
 			t.Errorf("%s %v, want %v", name, v, want)
 		}

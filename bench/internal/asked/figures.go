@@ -37,6 +37,8 @@ func figures(of string, results []Result) []Figure {
 			can = append(can, r)
 		}
 	}
+	// Reliability: of the answers that claim to be one, how many are right.
+	claimed := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return r.Refused })
 	share := func(name string, of []Result, holds func(r Result) bool) (out []Figure) {
 		n := 0
 		for _, r := range of {
@@ -56,6 +58,7 @@ func figures(of string, results []Result) []Figure {
 		share("answered@all"+of, can, func(r Result) bool { return r.InAll }),
 		share("wrong-refusal"+of, can, func(r Result) bool { return r.Refused }),
 		share("false-answer"+of, cannot, func(r Result) bool { return !r.Refused }),
+		share("reliability"+of, claimed, func(r Result) bool { return r.InAll }),
 	)
 	noise, n := 0, 0
 	for _, r := range can {
