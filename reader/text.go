@@ -53,6 +53,7 @@ func (b *builder) readText(text string) {
 	t := newTextReader(b, b.source(lines(text)))
 	t.findRunning()
 	t.readAll()
+	t.numberPages()
 	if b.page.Title == "" && len(b.page.Blocks) > 0 {
 		first := b.page.Blocks[0]
 		if s := t.text[first.Start:first.End]; len(s) < 120 && !strings.Contains(s, "\n") {
@@ -60,6 +61,21 @@ func (b *builder) readText(text string) {
 		}
 	}
 	b.md.WriteString(escapeMarkdown(t.text))
+}
+
+// numberPages says on which page blocks are, of a text that has pages: form
+// feeds end them, as in RFCs and in what is taken out of a PDF. None stands in a
+// block.
+func (t *textReader) numberPages() {
+	if strings.IndexByte(t.text, '\f') < 0 {
+		return
+	}
+	page, at := 1, 0
+	for i := range t.b.page.Blocks {
+		b := &t.b.page.Blocks[i]
+		page += strings.Count(t.text[at:b.Start], "\f")
+		b.Page, at = page, b.Start
+	}
 }
 
 func newTextReader(b *builder, text string) *textReader {

@@ -32,12 +32,20 @@ var sets = []Set{
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
 	{"langid_*", runLanguages},
+	{"longdoc_covidqa_en", runCovidQA},
+	{"longdoc_financebench_en", runPages},
+	{"longdoc_legal_ru", runLegalRu},
+	{"longdoc_legalbenchrag_en", runLegalBench},
+	{"longdoc_mmlongbench_pdf_en", runPages},
+	{"longdoc_qmsum_en", runQMSum},
+	{"longdoc_timeqa_en", runTimeQA},
 	{"malformed_html5lib", runMalformedHTML},
 	{"malformed_pdf_qpdf", runMalformedPDF},
 	{"ssrf_payloads", runSSRF},
 	{"manuals_multi", runManuals},
 	{"qa_2wiki_en", runMultiHop},
 	{"qa_crag_html_en", runCRAG},
+	{"qa_domainrag_zh", runDomainRAG},
 	{"qa_hotpot_en", runMultiHop},
 	{"qa_musique_en", runMultiHop},
 	{"qa_rgb_zh_en", runRGB},
@@ -95,6 +103,7 @@ type Env struct {
 	Set     string // the folder's name
 	dirs    []string
 	stdout  io.Writer
+	stderr  io.Writer
 	figures []figure
 	runsDir string
 	runs    *os.File
@@ -153,6 +162,11 @@ func (e *Env) report(metric, value string, n int) {
 	f := figure{e.Set, fmt.Sprintf("%s %s %s n=%d", e.Set, metric, value, n)}
 	e.figures = append(e.figures, f)
 	fmt.Fprintln(e.stdout, f.line)
+}
+
+// Progress says how far a set is that takes long.
+func (e *Env) Progress(format string, a ...any) {
+	fmt.Fprintf(e.stderr, "%s: %s\n", e.Set, fmt.Sprintf(format, a...))
 }
 
 // Record writes what was answered to one case, if -runs asks for it.
