@@ -38,7 +38,9 @@ func (q *pageQuestion) UnmarshalJSON(data []byte) error {
 	}
 	q.pages = map[int]bool{}
 	for _, p := range q.Pages {
-		q.pages[p] = true
+		if p >= 0 { // some name a page before the first
+			q.pages[p] = true
+		}
 	}
 	for _, e := range q.Evidence {
 		if e.Doc == q.Doc {
@@ -48,7 +50,7 @@ func (q *pageQuestion) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// library of documents as pages.
+// paged is documents and the texts of their pages.
 type paged struct {
 	*shelf
 

@@ -8,9 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"dossier/extract"
 	"dossier/index"
 	"dossier/lang"
+	"dossier/llm"
 	"dossier/report"
+	"dossier/sources"
 )
 
 // parts are documents that consist of paragraphs or turns, with what is asked
@@ -43,21 +46,41 @@ func (p *parts) add(doc, name string, texts []string) file {
 	return file{ID: doc, Name: name, Body: []byte(b.String())}
 }
 
-// partsOf turns a ranking of chunks into one of parts: each counts as the best
-// chunk that has some of it, and of a chunk's own the first comes first.
-func (p *parts) of(found []located) ranking {
+// of turns a ranking of chunks into one of parts. Of each chunk the part with
+// the sentence that would be marked comes first, then what would be quoted with
+// it; what else chunks have follows after all.
+func (p *parts) of(ctx context.Context, doc, question string, found []located) (ranking, error) {
+	words, err := p.library.Words(ctx, p.opened[doc])
+	if err != nil {
+		return nil, err
+	}
+	candidates := make([]extract.Candidate, len(found))
+	for i, h := range found {
+		candidates[i] = extract.Candidate{Passage: extract.Passage{ID: h.ID, Title: h.Title, Headings: h.Headings, Text: h.Text}, Lang: h.Lang}
+	}
 	var out ranking
 	seen := map[string]bool{}
-	for _, h := range found {
-		for i, span := range p.spans[h.Doc] {
-			if id := pageID(h.Doc, i); span.Start < h.End && h.Start < span.End && !seen[id] {
+	add := func(h located, span lang.Span) {
+		for i, part := range p.spans[h.Doc] {
+			if id := pageID(h.Doc, i); part.Start < h.Start+span.End && h.Start+span.Start < part.End && !seen[id] {
 				seen[id] = true
-				out = append(out, index.Hit{ID: id, Score: h.Score})
+				out = append(out, index.Hit{ID: id, Score: 1 / float64(len(out)+1)})
 			}
 		}
 	}
-	return out
+	for i, j := range extract.Judge(question, candidates, words) {
+		quote, mark := j.Quote(quoteWords)
+		add(found[i], mark)
+		add(found[i], quote)
+	}
+	for _, h := range found {
+		add(h, lang.Span{End: len(h.Text)})
+	}
+	return out, nil
 }
+
+// quoteWords is how long a quote is.
+const quoteWords = 80
 
 // measure reports the ranking of parts in their documents and, if asked to,
 // among all, beside plain BM25, which gets each part with its document's title.
@@ -74,7 +97,10 @@ func (p *parts) measure(ctx context.Context, e *Env, pooled bool, title func(doc
 	}
 	ours := func(t topic, doc string) (ranking, error) {
 		found, err := p.search(ctx, doc, t.Text, chunksRanked)
-		return p.of(found), err
+		if err != nil {
+			return nil, err
+		}
+		return p.of(ctx, doc, t.Text, found)
 	}
 	if err := e.retrieval(ctx, "", p.topics, func(t topic) (ranking, error) { return ours(t, p.docOf[t.ID]) }); err != nil {
 		return err
@@ -260,7 +286,10 @@ func runDomainRAG(ctx context.Context, e *Env) error {
 		Kind     string   `json:"kind"`
 		Question string   `json:"question"`
 		Gold     []string `json:"gold"`
-		History  any      `json:"history"`
+		History  []struct {
+			Question string   `json:"question"`
+			Answers  []string `json:"answers"`
+		} `json:"history"`
 	}](e, "questions.jsonl.gz")
 	if err != nil {
 		return err
@@ -280,7 +309,13 @@ func runDomainRAG(ctx context.Context, e *Env) error {
 	defer s.close()
 	plain := newLexicon(ids, texts)
 	kinds := map[string][]topic{}
+	asked := map[string]string{} // as the product asks it
 	for _, q := range questions {
+		var before []llm.Message
+		for _, h := range q.History {
+			before = append(before, llm.Message{Role: llm.RoleUser, Content: h.Question}, llm.Message{Role: llm.RoleAssistant, Content: strings.Join(h.Answers, " ")})
+		}
+		asked[q.ID] = sources.StandAlone(q.Question, before)
 		t := topic{ID: q.ID, Text: q.Question, Relevant: map[string]float64{}}
 		for _, id := range q.Gold {
 			t.Relevant[id] = 1
@@ -291,16 +326,8 @@ func runDomainRAG(ctx context.Context, e *Env) error {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		err := e.retrieval(ctx, kind, kinds[kind], func(t topic) (ranking, error) {
-			found, err := s.search(ctx, "", t.Text, chunksRanked)
-			var out ranking
-			seen := map[string]bool{}
-			for _, h := range found {
-				if !seen[h.Doc] {
-					seen[h.Doc] = true
-					out = append(out, index.Hit{ID: h.Doc, Score: h.Score})
-				}
-			}
-			return out, err
+			found, err := s.search(ctx, "", asked[t.ID], chunksRanked)
+			return documentsFound(found), err
 		})
 		if err != nil {
 			return err

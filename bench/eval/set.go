@@ -20,6 +20,9 @@ type Set struct {
 }
 
 var sets = []Set{
+	{"conv_mtragun_en", runConversations},
+	{"conv_rewrite_en", runConversations},
+	{"conv_rewrite_zh", runRewrites},
 	{"html_aeb_en", runAEB},
 	{"html_fundus_multi", runFundus},
 	{"html_newspaper4k_multi", runNewspaper},
@@ -48,6 +51,7 @@ var sets = []Set{
 	{"qa_domainrag_zh", runDomainRAG},
 	{"qa_hotpot_en", runMultiHop},
 	{"qa_musique_en", runMultiHop},
+	{"qa_ramdocs_conflict_en", runRAMDocs},
 	{"qa_rgb_zh_en", runRGB},
 	{"retrieval_cmrc2018_zh", runPassages},
 	{"retrieval_cranfield_en", runJudged},
