@@ -24,7 +24,7 @@ import (
 
 // cacheVersion is that of what Read makes of a document. It is raised with each
 // change that gives another Page for the same bytes.
-const cacheVersion = 3
+const cacheVersion = 4
 
 // Cache is a reader with a memory: a document that was read before is not read
 // again. A document is known by its bytes and by what else decides the result.

@@ -78,7 +78,7 @@ func (p *pdfLayout) measure(pages []pdfPage) {
 	for i := range pages {
 		for j := range pages[i].lines {
 			l := &pages[i].lines[j]
-			if !p.large(l) || len(l.cells) > 1 || len(l.text()) > maxPDFHeading {
+			if !p.large(l) || len(l.cells) > 1 || columns(l.text()) > maxPDFHeading {
 				continue
 			}
 			k := heightKey(l.height())
@@ -108,7 +108,7 @@ func (p *pdfLayout) measure(pages []pdfPage) {
 	p.deepest = min(p.deepest, 5)
 }
 
-const maxPDFHeading = 160 // bytes
+const maxPDFHeading = 160 // columns
 
 // large says that a line is set larger than the text.
 func (p *pdfLayout) large(l *pdfLine) bool { return l.height() > 1.12*p.body }
@@ -213,18 +213,21 @@ func endsInPages(s string) bool {
 func (p *pdfLayout) heading(lines []pdfLine, i int) int {
 	l := &lines[i]
 	s := l.text()
-	last := lastRune(s)
-	if len(s) > maxPDFHeading || len(l.cells) > 1 || strings.ContainsRune(".,;。，；", last) || letters(s) < 2 || isCaption(s) {
+	last, width := lastRune(s), columns(s)
+	if width > maxPDFHeading || len(l.cells) > 1 || strings.ContainsRune(".,;。，；", last) || letters(s) < 2 || isCaption(s) {
 		return 0
 	}
 	depth, rest := sectionNumber(s)
-	if p.large(l) && (len(s) < 90 || l.height() > 1.25*p.body) {
+	if p.large(l) && (width < 90 || l.height() > 1.25*p.body) {
 		if depth > 0 && rest != "" {
 			return min(depth, 6)
 		}
 		return p.levels[heightKey(l.height())]
 	}
-	if l.mono || len(s) > 100 || strings.ContainsRune(":：", last) && depth == 0 {
+	if i > 0 && !l.mono && designated(s) > 0 && sentenceEnd(lines[i-1].text()) && (i+1 == len(lines) || designated(lines[i+1].text()) == 0) {
+		return min(depth, 6)
+	}
+	if l.mono || width > 100 || strings.ContainsRune(":：", last) && depth == 0 {
 		return 0
 	}
 	apart := i == 0 || lines[i-1].bottom-l.bottom > 1.25*p.leading || lines[i-1].bottom < l.bottom || lines[i-1].bold != l.bold

@@ -36,16 +36,17 @@ type textReader struct {
 	man    bool // a page of the manual of a Unix system
 	soft   bool // lines are whole paragraphs
 
-	inContents int   // indent of the heading of a table of contents, -1 outside
-	term, def  int   // indents of a definition and its term, -1 outside
-	lists      []int // indents of the lists that are open
-	itemText   int   // indent of the text of the last item
-	lead       bool  // the last block leads up to something: it ends in a colon
-	lastCode   int   // index of the last block if code can be added to it, else -1
-	lastChunk  int   // the chunk of that block
-	titled     bool  // the page's title was found
-	offset     int   // of the text in the page's
-	inner      bool  // it is a part of a document: it has no headings
+	titles     map[int]int // levels of headings that stand close to their text, by their lines
+	inContents int         // indent of the heading of a table of contents, -1 outside
+	term, def  int         // indents of a definition and its term, -1 outside
+	lists      []int       // indents of the lists that are open
+	itemText   int         // indent of the text of the last item
+	lead       bool        // the last block leads up to something: it ends in a colon
+	lastCode   int         // index of the last block if code can be added to it, else -1
+	lastChunk  int         // the chunk of that block
+	titled     bool        // the page's title was found
+	offset     int         // of the text in the page's
+	inner      bool        // it is a part of a document: it has no headings
 }
 
 // readText reads plain text.
@@ -53,6 +54,7 @@ func (b *builder) readText(text string) {
 	t := newTextReader(b, b.source(lines(text)))
 	t.findRunning()
 	t.readAll()
+	t.numberPages()
 	if b.page.Title == "" && len(b.page.Blocks) > 0 {
 		first := b.page.Blocks[0]
 		if s := t.text[first.Start:first.End]; len(s) < 120 && !strings.Contains(s, "\n") {
@@ -60,6 +62,21 @@ func (b *builder) readText(text string) {
 		}
 	}
 	b.md.WriteString(escapeMarkdown(t.text))
+}
+
+// numberPages says on which page blocks are, of a text that has pages: form
+// feeds end them, as in RFCs and in what is taken out of a PDF. None stands in a
+// block.
+func (t *textReader) numberPages() {
+	if strings.IndexByte(t.text, '\f') < 0 {
+		return
+	}
+	page, at := 1, 0
+	for i := range t.b.page.Blocks {
+		b := &t.b.page.Blocks[i]
+		page += strings.Count(t.text[at:b.Start], "\f")
+		b.Page, at = page, b.Start
+	}
 }
 
 func newTextReader(b *builder, text string) *textReader {
@@ -315,10 +332,20 @@ func (t *textReader) group() {
 		}
 		from = -1
 	}
-	for i := range t.lines {
+	for i := 0; i < len(t.lines); i++ {
 		l := &t.lines[i]
 		if l.start == l.end || l.running {
 			end(i)
+			continue
+		}
+		if level, to := t.title(i); level > 0 {
+			end(i)
+			if t.titles == nil {
+				t.titles = map[int]int{}
+			}
+			t.titles[i] = level
+			t.chunks = append(t.chunks, chunk{i, to})
+			i = to - 1
 			continue
 		}
 		if l.breaks || from >= 0 && (t.soft || i-from >= maxChunk) {
@@ -333,6 +360,40 @@ func (t *textReader) group() {
 		}
 	}
 	end(len(t.lines))
+}
+
+// longTitle is how wide a line that heads a part of a law may be, in columns.
+const longTitle = 120
+
+// title returns the level of the heading of a part of a law or contract that
+// begins at a line, and the line after it. The line before it is over, and the
+// one after it is no such heading: those are a table of contents.
+func (t *textReader) title(i int) (level, to int) {
+	l := &t.lines[i]
+	if t.man || t.inner || l.width > longTitle {
+		return 0, 0
+	}
+	if level = designated(t.of(l)); level == 0 {
+		return 0, 0
+	}
+	if i > 0 {
+		before := &t.lines[i-1]
+		if s := t.of(before); s != "" && !before.running && !l.breaks && !sentenceEnd(s) && before.width*4 > t.width*3 && t.titles[i-1] == 0 {
+			return 0, 0
+		}
+	}
+	to = i + 1
+	if to < len(t.lines) {
+		next := t.of(&t.lines[to])
+		if designated(next) == level {
+			return 0, 0
+		}
+		// A title that fills its line goes on in the next one.
+		if first, _ := utf8.DecodeRuneInString(next); unicode.IsLower(first) && !sentenceEnd(t.of(l)) && l.width*5 > t.width*4 && !t.lines[to].breaks && t.lines[to].width < longTitle {
+			to++
+		}
+	}
+	return level, to
 }
 
 // emit marks lines as a block.
@@ -365,7 +426,11 @@ func (t *textReader) read(i int) {
 	if t.readRule(c) || !t.inner && t.readUnderlined(i) || t.readContents(c) {
 		return
 	}
-	if level := t.headingLevel(i); level > 0 {
+	level := t.titles[c.from]
+	if level == 0 {
+		level = t.headingLevel(i)
+	}
+	if level > 0 {
 		t.heading(level, c)
 		return
 	}

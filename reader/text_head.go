@@ -165,6 +165,32 @@ func ordinal(s string) bool {
 	return roman || strings.Trim(s, "0123456789.") == ""
 }
 
+// designated returns the level of a line that heads a part of a law or contract
+// by its looks alone: "Статья 12. Полномочия", "Chapter IV", "Section 3.2
+// Definitions". What goes on after the number like a sentence is none. A line
+// that is, can stand without an empty line around it.
+func designated(s string) int {
+	word, after, ok := strings.Cut(s, " ")
+	if r, _ := utf8.DecodeRuneInString(word); !ok || !unicode.IsUpper(r) || leaders(s) || gapNumber(s) {
+		return 0
+	}
+	depth, rest := sectionNumber(s)
+	number, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	if depth == 0 || !ordinal(strings.TrimRight(number, ".:")) {
+		return 0
+	}
+	first, _ := utf8.DecodeRuneInString(rest)
+	switch {
+	case rest == "" && strings.ContainsAny(number, ",;"):
+		return 0
+	case rest == "", strings.HasSuffix(number, ".") && unicode.IsUpper(first):
+		return depth
+	case unicode.IsUpper(first) && columns(s) <= maxHeading && !sentenceEnd(s) && titleCase(rest):
+		return depth
+	}
+	return 0
+}
+
 const maxHeading = 80 // columns
 
 // headingLevel says that a chunk is a heading, and of which level; 0 if none.

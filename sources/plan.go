@@ -65,14 +65,7 @@ var plan = &prompt.Task[planInput, Plan]{
 	Template: prompt.Parse(files, "plan.md"),
 	History:  func(in planInput) []llm.Message { return in.History },
 	Fallback: func(in planInput) (Plan, error) {
-		question := in.Question
-		for _, m := range slices.Backward(in.History) {
-			if m.Role == llm.RoleUser {
-				question = extract.FollowOn(question, m.Content)
-				break
-			}
-		}
-		return planByRules(question, in), nil
+		return planByRules(StandAlone(in.Question, in.History), in), nil
 	},
 }
 

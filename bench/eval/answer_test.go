@@ -49,7 +49,7 @@ func TestPacked(t *testing.T) {
 func TestAnswerFigures(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "qa_rgb_zh_en/en_fact.jsonl.gz",
-		`{"id":1,"query":"Who acquired WhatsApp in 2014?","answer":"Facebook","fakeanswer":"Apple",`+
+		`{"id":1,"query":"Who acquired WhatsApp in 2014?","answer":"Facebook","fakeanswer":["Apple","Apple Inc."],`+
 			`"positive":["WhatsApp was acquired in 2014 by Facebook, which paid 19 billion."],`+
 			`"positive_wrong":["In 2014 it was Apple that acquired WhatsApp, for a price that nobody had thought of before then."],"negative":["Bananas are yellow."]}`)
 	write(t, dir, "qa_rgb_zh_en/zh_refine.jsonl.gz", `{"id":1,"query":"谁发明了电话？","answer":["贝尔"],"positive":["电话是贝尔在1876年发明的。"],"negative":["香蕉是黄色的。"]}`)

@@ -89,7 +89,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 		if wanted, _ := path.Match(*pattern, folder.Name()); !wanted || set == nil || !folder.IsDir() {
 			continue
 		}
-		env := &Env{Set: folder.Name(), Embedder: *embedder, dirs: []string{*dir, *corpora}, stdout: stdout}
+		env := &Env{Set: folder.Name(), Embedder: *embedder, dirs: []string{*dir, *corpora}, stdout: stdout, stderr: stderr}
 		err := env.record(*runs)
 		if err == nil {
 			err = errors.Join(set.Run(ctx, env), env.close())
@@ -103,7 +103,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 		ran[folder.Name()] = true
 	}
 	if wanted, _ := path.Match(*pattern, ownSet); wanted {
-		env := &Env{Set: ownSet, Embedder: *embedder, stdout: stdout}
+		env := &Env{Set: ownSet, Embedder: *embedder, stdout: stdout, stderr: stderr}
 		err := env.record(*runs)
 		if err == nil {
 			err = errors.Join(env.ownQuestions(ctx, root, *documents), env.close())

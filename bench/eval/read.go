@@ -37,8 +37,30 @@ type unpacked struct {
 
 func (u unpacked) Close() error { return errors.Join(u.Reader.Close(), u.file.Close()) }
 
-// readLines decodes a file of JSON lines. An error names the file and line.
+// readLines decodes a file of JSON lines. One that is not there may have come in
+// pieces: questions.jsonl.gz as questions_1.jsonl.gz and so on. An error names
+// the file and line.
 func readLines[T any](e *Env, file string) ([]T, error) {
+	if _, err := e.Path(file); err != nil {
+		name, ending, _ := strings.Cut(file, ".")
+		pieces, none := e.Files(name + `[_.0-9\-]*` + ending)
+		if none != nil {
+			return nil, err
+		}
+		var all []T
+		for _, piece := range pieces {
+			some, err := readPiece[T](e, piece)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
+		return all, nil
+	}
+	return readPiece[T](e, file)
+}
+
+func readPiece[T any](e *Env, file string) ([]T, error) {
 	r, err := e.Open(file)
 	if err != nil {
 		return nil, err

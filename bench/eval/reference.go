@@ -15,6 +15,8 @@ type reference struct {
 	value  float64
 	target float64
 	less   bool // the target is a maximum
+	// above names a figure of the same run that this one is to be above.
+	above string
 }
 
 const plainBM25 = "plain BM25"
@@ -46,6 +48,33 @@ var references = []reference{
 	{figure: "retrieval_xquad answer-in-citation.en", target: 0.80},
 	{figure: "retrieval_xquad quote-exact", target: 1},
 	{figure: "retrieval_rurag_ru quote-exact", target: 1},
+	{figure: "longdoc_financebench_en page-hit@10", what: plainBM25, value: 0.345, target: 0.60},
+	{figure: "longdoc_financebench_en page-hit@10.pooled", what: plainBM25, value: 0.091},
+	{figure: "longdoc_mmlongbench_pdf_en page-hit@5", what: plainBM25, value: 0.763, target: 0.80},
+	{figure: "longdoc_legalbenchrag_en char-recall@8.contractnli", what: plainBM25, value: 0.801, above: "char-recall@8.contractnli.bm25"},
+	{figure: "longdoc_legalbenchrag_en char-recall@8.maud", what: plainBM25, value: 0.191, above: "char-recall@8.maud.bm25"},
+	{figure: "longdoc_legalbenchrag_en char-recall@8.privacy_qa", what: plainBM25, value: 0.355, above: "char-recall@8.privacy_qa.bm25"},
+	{figure: "longdoc_legalbenchrag_en char-recall@8.pooled.contractnli", what: plainBM25, value: 0.169, above: "char-recall@8.pooled.contractnli.bm25"},
+	{figure: "longdoc_legalbenchrag_en char-recall@8.pooled.maud", what: plainBM25, value: 0.003, above: "char-recall@8.pooled.maud.bm25"},
+	{figure: "longdoc_legalbenchrag_en char-recall@8.pooled.privacy_qa", what: plainBM25, value: 0.121, above: "char-recall@8.pooled.privacy_qa.bm25"},
+	{figure: "longdoc_legal_ru hit@10.agree", what: plainBM25, value: 0.369, target: 0.65},
+	{figure: "longdoc_covidqa_en hit@5.pooled", what: plainBM25, value: 0.811, target: 0.85},
+	{figure: "longdoc_timeqa_en ndcg@10", what: plainBM25, value: 0.498, above: "ndcg@10.bm25"},
+	{figure: "longdoc_timeqa_en ndcg@10.pooled", what: plainBM25, value: 0.458, above: "ndcg@10.pooled.bm25"},
+	{figure: "longdoc_qmsum_en ndcg@10", what: plainBM25, value: 0.260, above: "ndcg@10.bm25"},
+	{figure: "qa_domainrag_zh ndcg@10", above: "ndcg@10.bm25"},
+	{figure: "qa_domainrag_zh ndcg@10.extractive", what: plainBM25, value: 0.618, above: "ndcg@10.extractive.bm25"},
+	{figure: "qa_domainrag_zh ndcg@10.time", what: plainBM25, value: 0.394, above: "ndcg@10.time.bm25"},
+	{figure: "qa_domainrag_zh ndcg@10.multidoc", what: plainBM25, value: 0.517, above: "ndcg@10.multidoc.bm25"},
+	{figure: "qa_domainrag_zh ndcg@10.conversation", what: plainBM25, value: 0.488, above: "ndcg@10.conversation.bm25"},
+	{figure: "qa_ramdocs_conflict_en all-gold-no-wrong", what: "Llama-3.3-70B with plain RAG, all questions", value: 0.326},
+	{figure: "conv_rewrite_en ndcg@10.raw", what: plainBM25, value: 0.387},
+	{figure: "conv_rewrite_en ndcg@10.ours", what: "plain BM25, last turn + raw", value: 0.326, above: "ndcg@10.raw"},
+	{figure: "conv_rewrite_en ndcg@10.human", what: plainBM25, value: 0.559},
+	{figure: "conv_mtragun_en ndcg@10.raw", what: plainBM25, value: 0.759},
+	{figure: "conv_mtragun_en ndcg@10.ours", what: "plain BM25, last turn + raw", value: 0.802, above: "ndcg@10.raw"},
+	{figure: "conv_rewrite_zh added-recall", what: "first turn + raw", value: 0.787},
+	{figure: "conv_rewrite_zh bleu4", what: "raw", value: 0.476},
 	{figure: "ssrf_payloads blocked", target: 1},
 	{figure: "ssrf_payloads dials", less: true},
 	{figure: "url_wpt blocked", target: 1},
@@ -92,7 +121,7 @@ func writeReferences(results, file string) error {
 		if r.value > 0 {
 			fmt.Fprintf(&b, " (%.3f %s)", r.value, r.what)
 		}
-		b.WriteString(r.verdict(ours) + "\n")
+		b.WriteString(r.verdict(ours) + r.beside(ours, values) + "\n")
 	}
 	for _, name := range verdicts {
 		fmt.Fprintf(&b, "%-42s %s (%s majority class)\n", name, values[name], values[strings.Replace(name, "macro-f1", "majority-f1", 1)])
@@ -112,6 +141,22 @@ func (r reference) verdict(ours string) string {
 	}
 	said := fmt.Sprintf(" [%s %g]", sign, r.target)
 	if !reached {
+		said += " missed"
+	}
+	return said
+}
+
+// beside says whether a figure is above the one that it is to be above.
+func (r reference) beside(ours string, values map[string]string) string {
+	set, _, _ := strings.Cut(r.figure, " ")
+	other, ok := values[set+" "+r.above]
+	if r.above == "" || !ok {
+		return ""
+	}
+	value, err := strconv.ParseFloat(ours, 64)
+	than, otherErr := strconv.ParseFloat(other, 64)
+	said := fmt.Sprintf(" [> %s %s]", other, r.above)
+	if err != nil || otherErr != nil || value <= than {
 		said += " missed"
 	}
 	return said

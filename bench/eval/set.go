@@ -20,6 +20,9 @@ type Set struct {
 }
 
 var sets = []Set{
+	{"conv_mtragun_en", runConversations},
+	{"conv_rewrite_en", runConversations},
+	{"conv_rewrite_zh", runRewrites},
 	{"html_aeb_en", runAEB},
 	{"html_fundus_multi", runFundus},
 	{"html_newspaper4k_multi", runNewspaper},
@@ -32,14 +35,23 @@ var sets = []Set{
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
 	{"langid_*", runLanguages},
+	{"longdoc_covidqa_en", runCovidQA},
+	{"longdoc_financebench_en", runPages},
+	{"longdoc_legal_ru", runLegalRu},
+	{"longdoc_legalbenchrag_en", runLegalBench},
+	{"longdoc_mmlongbench_pdf_en", runPages},
+	{"longdoc_qmsum_en", runQMSum},
+	{"longdoc_timeqa_en", runTimeQA},
 	{"malformed_html5lib", runMalformedHTML},
 	{"malformed_pdf_qpdf", runMalformedPDF},
 	{"ssrf_payloads", runSSRF},
 	{"manuals_multi", runManuals},
 	{"qa_2wiki_en", runMultiHop},
 	{"qa_crag_html_en", runCRAG},
+	{"qa_domainrag_zh", runDomainRAG},
 	{"qa_hotpot_en", runMultiHop},
 	{"qa_musique_en", runMultiHop},
+	{"qa_ramdocs_conflict_en", runRAMDocs},
 	{"qa_rgb_zh_en", runRGB},
 	{"retrieval_cmrc2018_zh", runPassages},
 	{"retrieval_cranfield_en", runJudged},
@@ -96,6 +108,7 @@ type Env struct {
 	Embedder string // its endpoint; empty for none
 	dirs     []string
 	stdout   io.Writer
+	stderr   io.Writer
 	figures  []figure
 	runsDir  string
 	runs     *os.File
@@ -154,6 +167,11 @@ func (e *Env) report(metric, value string, n int) {
 	f := figure{e.Set, fmt.Sprintf("%s %s %s n=%d", e.Set, metric, value, n)}
 	e.figures = append(e.figures, f)
 	fmt.Fprintln(e.stdout, f.line)
+}
+
+// Progress says how far a set is that takes long.
+func (e *Env) Progress(format string, a ...any) {
+	fmt.Fprintf(e.stderr, "%s: %s\n", e.Set, fmt.Sprintf(format, a...))
 }
 
 // Record writes what was answered to one case, if -runs asks for it.

@@ -45,18 +45,18 @@ var threeWay = map[string]string{"partial": "unsupported"}
 var trueOrFalse = map[string]string{"partial": "contradicted", "unsupported": "contradicted"}
 
 var verifySets = map[string]verifySet{
-	"verify_attributionbench_en": {"pairs.jsonl*", readAttribution, supportedOrNot},
-	"verify_averitec_en":         {"claims.jsonl*", readAveritec, threeWay},
-	"verify_climatefever_en":     {"claims.jsonl*", readClimate, threeWay},
-	"verify_covidfact_en":        {"claims.jsonl*", readCovid, trueOrFalse},
-	"verify_danetqa_ru":          {"questions.jsonl*", readDaNet, trueOrFalse},
+	"verify_attributionbench_en": {"*.jsonl*", readAttribution, supportedOrNot},
+	"verify_averitec_en":         {"*.jsonl*", readAveritec, threeWay},
+	"verify_climatefever_en":     {"*.jsonl*", readClimate, threeWay},
+	"verify_covidfact_en":        {"*.jsonl*", readCovid, trueOrFalse},
+	"verify_danetqa_ru":          {"*.jsonl*", readDaNet, trueOrFalse},
 	"verify_factcheckgpt_en":     {"claim_evidence_stance.jsonl*", readStance, nil},
-	"verify_faithbench_en":       {"pairs.jsonl*", readFaith, supportedOrNot},
-	"verify_healthver_en":        {"pairs.jsonl*", readHealth, threeWay},
-	"verify_ocnli_zh":            {"pairs.jsonl*", readInference, threeWay},
+	"verify_faithbench_en":       {"*.jsonl*", readFaith, supportedOrNot},
+	"verify_healthver_en":        {"*.jsonl*", readHealth, threeWay},
+	"verify_ocnli_zh":            {"*.jsonl*", readInference, threeWay},
 	"verify_runli_ru":            {"*.jsonl*", readInference, supportedOrNot},
-	"verify_uhgeval_zh":          {"news.jsonl*", readNews, supportedOrNot},
-	"verify_xnli_ru":             {"pairs.jsonl*", readInference, threeWay},
+	"verify_uhgeval_zh":          {"*.jsonl*", readNews, supportedOrNot},
+	"verify_xnli_ru":             {"*.jsonl*", readInference, threeWay},
 }
 
 // runVerify measures the check of claims without a model on a verify_* set.

@@ -21,7 +21,7 @@ type rgbQuestion struct {
 	Answer   any    `json:"answer"`
 	Positive texts  `json:"positive"`
 	Negative texts  `json:"negative"`
-	Fake     string `json:"fakeanswer"`
+	Fake     any    `json:"fakeanswer"` // a text, or its forms
 	Wrong    texts  `json:"positive_wrong"`
 
 	file string
@@ -160,7 +160,7 @@ func (f *findings) ask(ctx context.Context, e *Env, w *web, q rgbQuestion) (t rg
 	}
 	both, err := f.solve(ctx, e, w, p, "web.fake", append(all, q.Wrong...))
 	t.facts = 1
-	if fake := [][]string{{q.Fake}}; both.refused == 0 && holds(both.quoted, fake) {
+	if fake := [][]string{flat(q.Fake)}; both.refused == 0 && holds(both.quoted, fake) {
 		t.faked = 1
 		if !contrasts(both.report, p.Parts, fake) {
 			t.unshown, t.alone = 1, 1-both.inside
