@@ -172,7 +172,7 @@ func (w *page) reference(s *Source, q *Quote) {
 
 // under writes the headings that a passage stands under.
 func (w *page) under(s *Source, q *Quote) {
-	if path := under(s, q.Passage); path != "" {
+	if path := under(s, q); path != "" {
 		w.text(" · " + path)
 	}
 }
