@@ -166,6 +166,9 @@ func (w *page) reference(s *Source, q *Quote) {
 		w.WriteByte(' ')
 		w.location(w.locationOf(s, q))
 		w.under(s, q)
+		if language := w.spoken(q); language != "" {
+			w.text(" · " + language)
+		}
 	}
 	w.WriteString("</div>\n")
 }

@@ -111,6 +111,9 @@ func (w *markdownWriter) reference(q *Quote) string {
 	if path := under(s, q); path != "" {
 		ref += " · " + markdownLine(path)
 	}
+	if language := w.spoken(q); language != "" {
+		ref += " · " + markdownLine(language)
+	}
 	return ref
 }
 
@@ -238,6 +241,9 @@ func (r *Report) labels() []string {
 	}
 	if r.Outcome == Partial {
 		out = append(out, r.say("answer.partial"))
+	}
+	if found := r.elsewhere(); found != "" {
+		out = append(out, found)
 	}
 	return out
 }
