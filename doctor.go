@@ -80,6 +80,10 @@ func (e *Engine) examine(ctx context.Context, c kb.Collection) Finding {
 	if c.Failed > 0 {
 		f.Detail += fmt.Sprintf(", %d files without text", c.Failed)
 	}
+	if c.Outdated > 0 {
+		f.Detail += fmt.Sprintf(", %d read by another version of this program", c.Outdated)
+		f.Hint = "they are found as that version read them; `dossier kb add` with its folder and --name reads them again"
+	}
 	if err := e.library.Verify(ctx, c.ID); err != nil {
 		f.OK, f.Detail, f.Hint = false, err.Error(), "`dossier kb rm` and `dossier kb add` build it anew; the files are not touched"
 	}

@@ -88,6 +88,9 @@ func (e *Engine) Collection(ctx context.Context, name string) (CollectionDetail,
 	if err != nil {
 		return CollectionDetail{}, err
 	}
+	if c.Outdated, err = e.library.Outdated(ctx, c.ID); err != nil {
+		return CollectionDetail{}, err
+	}
 	failed, err := e.library.Failures(ctx, c.ID)
 	return CollectionDetail{c, failed}, err
 }

@@ -3,37 +3,28 @@ package dossier
 import (
 	"compress/gzip"
 	"context"
+	"database/sql"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"dossier/internal/fleet"
 	"dossier/internal/store/sqlite"
+	"dossier/kb"
 	"dossier/llm/llmtest"
+	"dossier/mode"
+	"dossier/report"
+	"dossier/sources"
 )
 
 // A database that a program without agents has left goes on with this one:
 // schema2.db.gz holds a collection, a conversation and a run that was not begun.
 func TestUpgradeOfADatabaseWithoutAgents(t *testing.T) {
-	packed, err := os.Open("internal/store/sqlite/testdata/schema2.db.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	file, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "dossier.db")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := unpack(t, "schema2.db.gz")
 	srv := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{
 		{Schema: "synthesized_answer", Reply: llmtest.JSON(map[string]any{"reasoning": "r", "answer": "Because of the sky.", "key_points": []string{"k"}})},
 		{Reply: llmtest.Do(func(*llmtest.Request) *llmtest.Reply { return finalReply("done") })},
@@ -82,4 +73,116 @@ func TestUpgradeOfADatabaseWithoutAgents(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// unpack writes a database that an earlier program has left to a data directory.
+func unpack(t *testing.T, name string) (path string) {
+	t.Helper()
+	packed, err := os.Open(filepath.Join("internal/store/sqlite/testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	file, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "dossier.db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Documents that an earlier program has read are found as it read them until the
+// next sync, which reads them again: schema10.db.gz holds testdata/handbook,
+// mirrored at /handbook by a program that knew no pages of manuals.
+func TestUpgradeReadsDocumentsAgain(t *testing.T) {
+	path := unpack(t, "schema10.db.gz")
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(root, os.DirFS("testdata/handbook")); err != nil {
+		t.Fatal(err)
+	}
+	disk, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	e := engine(t, disk, nil)
+	moved := move(t, disk, path, root)
+	for _, f := range moved { // the files are as they were
+		if err := os.Chtimes(f.Path, f.Modified, f.Modified); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func() (c kb.Collection, doctor Finding) {
+		t.Helper()
+		list, err := e.Collections(ctx)
+		if err != nil || len(list.Collections) != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		findings, err := e.Diagnose(ctx, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(findings, func(f Finding) bool { return f.What == "collection handbook" })
+		return list.Collections[0], findings[i]
+	}
+	if c, doctor := look(); c.Outdated != 3 || !doctor.OK || !strings.Contains(doctor.Detail, "3 read by another version") || doctor.Hint == "" {
+		t.Errorf("before: %+v, %+v", c, doctor)
+	}
+	// It can be asked as it is, and says so.
+	follow(t, e, Request{Mode: "web_search", Request: mode.Request{Question: "What is the default of boil_hold?", In: sources.Target{Collection: "handbook"}}})
+	if said := report.Markdown(reportOf(t, e)); !strings.Contains(said, "40 seconds") || !strings.Contains(said, "3 documents are searched as another version") {
+		t.Errorf("asked as it was: %s", said)
+	}
+	// The next sync reads all of it again.
+	again := Request{Mode: "ingest", Request: mode.Request{Question: "again", In: sources.Target{Collection: "handbook", Paths: []string{root}}, Lang: "en", NoInput: true}}
+	if said := answerTo(t, e, again); !strings.Contains(said, "3 documents were read again") || !strings.Contains(said, "0 changed") {
+		t.Errorf("read again: %q", said)
+	}
+	if c, doctor := look(); c.Outdated != 0 || c.Documents != 3 || strings.Contains(doctor.Detail, "another version") || doctor.Hint != "" {
+		t.Errorf("after: %+v, %+v", c, doctor)
+	}
+	for question, want := range map[string]string{"boil_hold default": "boil_hold", "lamp slow blue": "vinegar programme", "descale --vinegar option": "--vinegar"} {
+		got, err := e.SearchCollection(ctx, "handbook", kb.Query{Text: question, Limit: 1})
+		if err != nil || len(got.Hits) != 1 || !strings.Contains(got.Hits[0].Text, want) || strings.Contains(got.Hits[0].Text, ".TP") {
+			t.Errorf("%s: %+v, %v", question, got.Hits, err)
+		}
+	}
+	if said := answerTo(t, e, again); strings.Contains(said, "again") {
+		t.Errorf("nothing was left to read: %q", said)
+	}
+}
+
+// move has a collection whose files are below /handbook mirror them at root.
+func move(t *testing.T, s *sqlite.Store, path, root string) []kb.File {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE documents SET path = CAST(? || substr(CAST(path AS TEXT), length('/handbook') + 1) AS BLOB)", root); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Collection(t.Context(), "handbook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ChangeCollection(t.Context(), c.ID, kb.Change{Revision: c.Revision, Roots: []string{root}}); err != nil {
+		t.Fatal(err)
+	}
+	files, err := s.Files(t.Context(), c.ID)
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%+v, %v", files, err)
+	}
+	return files
 }

@@ -6,6 +6,11 @@ import (
 	"dossier/lang"
 )
 
+// Analysis is the version of what the index knows of a text. It is raised with
+// each change by which a Builder makes other terms of the same document: what
+// was indexed before has to be indexed anew.
+const Analysis = 1
+
 // Token is a word of a text as the index knows it, or a pair of neighbouring
 // characters of a script without spaces. Pairs overlap: each character but the
 // last of a run begins one.

@@ -74,6 +74,23 @@ func (b *VectorBuilder) Add(id string, vector []float32) error {
 	return nil
 }
 
+// Copy appends a vector of a set under another id, without loss.
+func (b *VectorBuilder) Copy(id string, from *Vectors, row int) error {
+	if from.dims != b.dims || row < 0 || row >= from.n {
+		return fmt.Errorf("vector %d of %d with %d dimensions can't be copied for %s, want %d", row, from.n, from.dims, id, b.dims)
+	}
+	if err := from.verify(); err != nil {
+		return err
+	}
+	at := row * from.row
+	b.starts = append(b.starts, uint32(len(b.ids)))
+	b.ids = append(b.ids, id...)
+	b.coarse = append(b.coarse, from.coarse[at:at+from.row]...)
+	b.fine = append(b.fine, from.fine[at:at+from.row]...)
+	b.scales = append(b.scales, from.scale(row))
+	return nil
+}
+
 // measure returns the length of a vector and its largest component.
 func measure(vector []float32) (norm, most float64) {
 	sum := 0.0

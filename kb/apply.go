@@ -22,16 +22,21 @@ type applier struct {
 	lastSegment int64
 	parts       []*part
 	live        map[int64]struct{} // documents that may be found
+	rows        map[string]located // vectors that there were when they were first asked for, by chunk
 
 	change                  Change
 	builder                 *index.Builder
 	texts                   []chunkText // of the builder's documents, for the embedder
 	bytes                   int
 	added, changed, removed int
-	failed                  int
+	reread, failed          int
 }
 
-type chunkText struct{ id, text string }
+// chunkText is what a vector is made of, and the vector if there is one.
+type chunkText struct {
+	id, text string
+	have     located
+}
 
 func newApplier(ctx context.Context, s *syncing, c Collection, files []File) (*applier, error) {
 	segments, at, err := s.l.store.Segments(ctx, s.id)
@@ -61,7 +66,8 @@ func newApplier(ctx context.Context, s *syncing, c Collection, files []File) (*a
 
 func (a *applier) reset() {
 	a.change, a.builder, a.texts, a.bytes = Change{Revision: a.revision}, index.NewBuilder(), nil, 0
-	a.added, a.changed, a.removed, a.failed = 0, 0, 0, 0
+	a.added, a.changed, a.removed = 0, 0, 0
+	a.reread, a.failed = 0, 0
 }
 
 // apply adds what came of a task to the batch and commits the batch when it is
@@ -72,26 +78,35 @@ func (a *applier) apply(ctx context.Context, t *task, o outcome) error {
 		a.s.result.Unchanged++
 	case touch:
 		a.change.Touch = append(a.change.Touch, File{N: t.old.N, Path: t.old.Path, Hash: t.old.Hash,
-			Size: o.doc.Size, Modified: o.doc.Modified, Failed: t.old.Failed})
+			Size: o.doc.Size, Modified: o.doc.Modified, Failed: t.old.Failed, Reading: t.old.Reading})
 		a.s.result.Unchanged++
 	case drop:
 		if t.old != nil {
 			return a.remove(ctx, t.old.N)
 		}
 	case put:
-		a.put(t, o.doc)
+		a.put(ctx, t, o.doc)
 	}
 	return a.commitFull(ctx)
 }
 
-func (a *applier) put(t *task, d Document) {
+func (a *applier) put(ctx context.Context, t *task, d Document) {
 	a.lastDoc++
 	d.N = a.lastDoc
+	var had vectorOf
+	switch {
+	case t.old == nil:
+		a.added++
+	case d.Hash != "" && d.Hash == t.old.Hash && d.Reading != t.old.Reading:
+		a.reread++
+	default:
+		a.changed++
+	}
 	if t.old != nil {
 		a.change.Delete = append(a.change.Delete, t.old.N)
-		a.changed++
-	} else {
-		a.added++
+		if a.embeds() && len(d.Chunks) > 0 {
+			had = a.known(ctx, t.old.N)
+		}
 	}
 	if d.Failure != nil {
 		a.failed++
@@ -100,7 +115,8 @@ func (a *applier) put(t *task, d Document) {
 		doc := Indexed(&d, i)
 		a.builder.Add(doc)
 		if a.embeds() {
-			a.texts = append(a.texts, chunkText{doc.ID, forEmbedder(doc)})
+			text := forEmbedder(doc)
+			a.texts = append(a.texts, chunkText{doc.ID, text, had[text]})
 		}
 	}
 	a.bytes += len(d.Text)
@@ -174,8 +190,8 @@ func (a *applier) send(ctx context.Context) error {
 		}
 	}
 	p, r := &a.s.progress, &a.s.result
-	r.Added, r.Changed, r.Removed = r.Added+a.added, r.Changed+a.changed, r.Removed+a.removed
-	p.Added, p.Changed, p.Removed, p.Failed = r.Added, r.Changed, r.Removed, p.Failed+a.failed
+	r.Added, r.Changed, r.Removed, r.Reread = r.Added+a.added, r.Changed+a.changed, r.Removed+a.removed, r.Reread+a.reread
+	p.Added, p.Changed, p.Removed, p.Reread, p.Failed = r.Added, r.Changed, r.Removed, r.Reread, p.Failed+a.failed
 	a.reset()
 	return nil
 }

@@ -20,6 +20,10 @@ const (
 	enough = 0.4
 )
 
+// cutting is the version of Cut and of what of a chunk is indexed. It is raised
+// with each change that gives other chunks of the same page.
+const cutting = 1
+
 // wide is how many letters a character of a script without spaces is worth: a
 // text in Chinese says the same in about a third of the characters.
 const wide = 3

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"dossier/index"
 )
@@ -28,6 +29,15 @@ func (a *applier) embed(ctx context.Context, p *part, texts []chunkText) error {
 	name := a.s.l.embedder.Name()
 	var b *index.VectorBuilder
 	var fault error
+	texts = slices.DeleteFunc(texts, func(t chunkText) bool {
+		if t.have.set == nil {
+			return false
+		}
+		if b == nil {
+			b = index.NewVectorBuilder(t.have.set.Dims())
+		}
+		return b.Copy(t.id, t.have.set, t.have.row) == nil
+	})
 	for len(texts) > 0 && fault == nil {
 		some := texts[:min(len(texts), a.s.l.opts.EmbedBatch)]
 		texts = texts[len(some):]
@@ -154,7 +164,7 @@ func (a *applier) chunkTexts(ctx context.Context, ids []string) ([]chunkText, er
 			docs[n] = &read[0]
 		}
 		if chunk < len(docs[n].Chunks) {
-			texts = append(texts, chunkText{id, forEmbedder(Indexed(docs[n], chunk))})
+			texts = append(texts, chunkText{id: id, text: forEmbedder(Indexed(docs[n], chunk))})
 		}
 	}
 	return texts, nil

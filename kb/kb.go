@@ -38,6 +38,9 @@ type Collection struct {
 	Failed    int   `json:"failed,omitempty"` // without
 	Chunks    int   `json:"chunks"`
 	Bytes     int64 `json:"bytes"` // of text
+	// Outdated counts the documents that another version of the program read,
+	// see Library.Outdated. A store leaves it 0; Library.List fills it in.
+	Outdated int `json:"outdated,omitempty"`
 	// The highest numbers that were ever used, by what is there or was: new
 	// ones lie above.
 	LastDocument int64 `json:"-"`
@@ -52,6 +55,7 @@ type File struct {
 	Size     int64
 	Modified time.Time
 	Failed   bool
+	Reading  string // as that of Document
 }
 
 // Document is a file that was read, or that could not be.
@@ -69,8 +73,11 @@ type Document struct {
 	Date     string        `json:"date,omitempty"` // YYYY-MM-DD or a prefix of it
 	Lang     lang.Code     `json:"lang,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
-	Text     string        `json:"text,omitempty"`
-	Chunks   []Chunk       `json:"chunks,omitempty"` // in order, not overlapping
+	// Reading is the version of what read it and cut it, see Library.Reading; ""
+	// before there were versions.
+	Reading string  `json:"reading,omitempty"`
+	Text    string  `json:"text,omitempty"`
+	Chunks  []Chunk `json:"chunks,omitempty"` // in order, not overlapping
 }
 
 // Failure is why a document has no text.
@@ -127,7 +134,7 @@ type Change struct {
 	Put      []Document // new ones, with numbers that were never used
 	Delete   []int64    // numbers of documents
 	// Touch sets size and modification time of documents whose content is the
-	// same.
+	// same. Nothing else of them changes.
 	Touch []File
 	// Segments are put in, those that are there under their numbers replaced;
 	// Drop removes segments.
@@ -157,6 +164,9 @@ type Store interface {
 	// Documents returns documents in the order asked for; numbers that are
 	// gone are left out.
 	Documents(ctx context.Context, id string, numbers ...int64) ([]Document, error)
+	// ReadOtherwise counts the documents whose Reading is another than this,
+	// without those whose bytes were never read.
+	ReadOtherwise(ctx context.Context, id, reading string) (int, error)
 	// FailedDocuments returns the documents without text, by path.
 	FailedDocuments(ctx context.Context, id string) ([]Document, error)
 	// Segments returns the index in order of the segments' numbers, and the

@@ -218,7 +218,20 @@ func (l *Library) Get(ctx context.Context, name string) (Collection, error) {
 }
 
 // List returns all collections in order of their names.
-func (l *Library) List(ctx context.Context) ([]Collection, error) { return l.store.Collections(ctx) }
+func (l *Library) List(ctx context.Context) ([]Collection, error) {
+	list, err := l.store.Collections(ctx)
+	for i := range list {
+		n, err := l.Outdated(ctx, list[i].ID)
+		if errors.Is(err, ErrNoCollection) {
+			continue // it went meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		list[i].Outdated = n
+	}
+	return list, err
+}
 
 // Delete removes a collection with all that is in it; the files that it
 // mirrors stay. It fails with ErrNoCollection.

@@ -120,8 +120,9 @@ func (s *syncing) look(ctx context.Context, t *task) outcome {
 	}
 	sum := sha256.Sum256(body)
 	doc := t.document()
+	doc.Reading = s.l.Reading()
 	doc.Hash = hex.EncodeToString(sum[:])
-	if t.old != nil && t.old.Hash == doc.Hash && !(s.opts.Rehash && t.old.Failed) {
+	if t.old != nil && t.old.Hash == doc.Hash && t.old.Reading == doc.Reading && !(s.opts.Rehash && t.old.Failed) {
 		if t.same() {
 			return outcome{action: keep, read: len(body)}
 		}
@@ -157,8 +158,8 @@ func (t *task) document() Document {
 
 // failed is the outcome of a file that could not be read.
 func (t *task) failed(reason reader.Reason, why string) outcome {
-	if t.same() && t.old.Failed && t.old.Hash == "" {
-		return outcome{action: keep} // it is listed already
+	if t.outdated || t.same() && t.old.Failed && t.old.Hash == "" {
+		return outcome{action: keep} // what is known of it holds, or it is listed already
 	}
 	doc := t.document()
 	doc.Failure = &Failure{reason, why}

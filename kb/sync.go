@@ -45,6 +45,7 @@ type Progress struct {
 	Added   int    `json:"added"`
 	Changed int    `json:"changed"`
 	Removed int    `json:"removed"`
+	Reread  int    `json:"reread,omitempty"`
 	Failed  int    `json:"failed"`
 	Bytes   int64  `json:"bytes"` // read
 	Current string `json:"current,omitempty"`
@@ -70,6 +71,9 @@ type SyncResult struct {
 	Added      int        `json:"added"`
 	Changed    int        `json:"changed"`
 	Removed    int        `json:"removed"`
+	// Reread counts the files that are as they were and were read again because
+	// another version of the program had read them.
+	Reread int `json:"reread,omitempty"`
 	// Ignored counts the files that are no documents, like pictures.
 	Ignored int `json:"ignored"`
 	// Failures are the documents that have no text now, by path, also those
@@ -212,6 +216,9 @@ const tick = 100 * time.Millisecond
 type task struct {
 	found
 	old *File // what is known of it; nil if it is new
+	// outdated says that it is looked at for no other reason than that another
+	// version of the program read it.
+	outdated bool
 }
 
 // same reports whether size and time say that the file has not changed.
@@ -266,6 +273,7 @@ func (s *syncing) compare(c Collection, files []File) (tasks []task, gone []int6
 		verified = c.Created // nothing was read before
 	}
 	racy := verified.Add(-granularity)
+	reading := s.l.Reading()
 	at := 0
 	for _, f := range s.walk.files {
 		for ; at < len(files) && files[at].Path < f.path; at++ {
@@ -284,8 +292,11 @@ func (s *syncing) compare(c Collection, files []File) (tasks []task, gone []int6
 			if f.err != nil || f.size > s.l.opts.MaxFile {
 				continue // as it was
 			}
-		case t.old.Modified.Before(racy):
+		case !t.old.Modified.Before(racy):
+		case t.old.Reading == reading:
 			continue
+		default:
+			t.outdated = true
 		}
 		tasks = append(tasks, t)
 	}

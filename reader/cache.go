@@ -22,9 +22,10 @@ import (
 	"time"
 )
 
-// cacheVersion is that of what Read makes of a document. It is raised with each
-// change that gives another Page for the same bytes.
-const cacheVersion = 4
+// Version is that of what Read makes of a document. It is raised with each
+// change that gives another Page for the same bytes: what was kept of the old
+// ones is read anew then.
+const Version = 5
 
 // Cache is a reader with a memory: a document that was read before is not read
 // again. A document is known by its bytes and by what else decides the result.
@@ -56,7 +57,7 @@ func Cached(r *Reader, dir string, maxBytes int64) *Cache {
 	c := r.conf
 	return &Cache{
 		reader: r, dir: dir, most: cmp.Or(maxBytes, 256<<20), size: -1, reading: map[string]*reading{},
-		salt: fmt.Sprintf("%d/%d/%d/%d/%d/%d/%d", cacheVersion, c.MaxInput, c.MaxText, c.MaxRows, c.MaxPages, c.Memory, c.CPU),
+		salt: fmt.Sprintf("%d/%d/%d/%d/%d/%d/%d", Version, c.MaxInput, c.MaxText, c.MaxRows, c.MaxPages, c.Memory, c.CPU),
 	}
 }
 

@@ -19,13 +19,14 @@ type shown struct {
 // display returns the lines in which a text is shown: what a terminal would act
 // upon is gone, lines that only wrap a paragraph are joined, and those of
 // lists, tables and code stay.
-func display(text string) []shown { return displayMarked(text, lang.Span{}) }
+func display(text string) []shown { return displayMarked(text, lang.Span{}, false) }
 
 // displayed is display for a quote, with the sentence marked that its passage
 // names. A mark that is no part of the quote or cuts a character is none, and
 // one that leaves nothing out says nothing.
 func (q *Quote) displayed() []shown {
-	lines := displayMarked(q.Text, q.mark())
+	head, _ := q.header()
+	lines := displayMarked(q.Text, q.mark(), head != nil)
 	marked, rest := false, false
 	for _, l := range lines {
 		marked = marked || l.mark.Start < l.mark.End
@@ -39,7 +40,7 @@ func (q *Quote) displayed() []shown {
 			*l = l.unstressed()
 		}
 	}
-	return lines
+	return q.tabulated(lines)
 }
 
 // mark is the marked part of the quote's text.
@@ -93,12 +94,14 @@ func together(lines []shown) string {
 	return strings.Join(texts, " ")
 }
 
-func displayMarked(text string, mark lang.Span) []shown {
+// displayMarked is display with a mark. rows says that there are rows of a table
+// in the text.
+func displayMarked(text string, mark lang.Span, rows bool) []shown {
 	// Cleaned in pieces it is the same text, and where the mark went is known.
 	var s term.Stripper
 	valid := func(piece string) string { return s.Clean(strings.ToValidUTF8(piece, "\uFFFD")) }
 	before, marked := valid(text[:mark.Start]), valid(text[mark.Start:mark.End])
-	l := layout{text: before + marked + valid(text[mark.End:]), mark: lang.Span{Start: len(before), End: len(before) + len(marked)}}
+	l := layout{rows: rows, text: before + marked + valid(text[mark.End:]), mark: lang.Span{Start: len(before), End: len(before) + len(marked)}}
 	l.run()
 	return l.out
 }
@@ -107,6 +110,7 @@ func displayMarked(text string, mark lang.Span) []shown {
 type layout struct {
 	text string
 	mark lang.Span
+	rows bool // lines with bars in them are rows of a table
 	out  []shown
 
 	paragraph []lang.Span // lines that may be one
@@ -132,11 +136,12 @@ func (l *layout) run() {
 		case inCode:
 			l.verbatim(span, indent)
 		default:
-			if standsAlone(bare) {
+			row := l.rows && len(cells(bare)) > 1
+			if row || standsAlone(bare) {
 				l.flush()
 			}
 			l.paragraph = append(l.paragraph, span)
-			if strings.HasPrefix(bare, "|") || strings.Trim(bare, "#=-~^_*+ ") == "" || headed(bare) {
+			if row || strings.HasPrefix(bare, "|") || strings.Trim(bare, "#=-~^_*+ ") == "" || headed(bare) {
 				l.flush()
 			}
 		}

@@ -113,11 +113,11 @@ func escaped(text string, i int) bool {
 }
 
 // markdownBlock returns lines of foreign text as Markdown that shows them as
-// they are, broken as they are. below says that there is a line above them.
-func markdownBlock(lines []shown, below bool) []string {
+// they are, broken as they are.
+func markdownBlock(lines []shown) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
-		out[i] = l.markdown(below || len(lines) > 1)
+		out[i] = l.markdown()
 		if i+1 < len(lines) {
 			out[i] += "  "
 		}
@@ -126,22 +126,21 @@ func markdownBlock(lines []shown, below bool) []string {
 }
 
 // markdownStart returns foreign text as Markdown at the start of a line.
-func markdownStart(text string) string { return inert(line(text), true, false) }
+func markdownStart(text string) string { return inert(line(text), true) }
 
 // markdownLine returns foreign text as Markdown within a line.
-func markdownLine(text string) string { return inert(line(text), false, false) }
+func markdownLine(text string) string { return inert(line(text), false) }
 
 // inert escapes one line of foreign text for Markdown, and no more of it than
 // is needed, since people read the source too. opens says that it begins a
-// line, where a few characters more have a meaning; table that it has
-// neighbours with which it could make one.
-func inert(text string, opens, table bool) string { return stressed(text, lang.Span{}, opens, table) }
+// line, where a few characters more have a meaning.
+func inert(text string, opens bool) string { return stressed(text, lang.Span{}, opens) }
 
 // stressed is inert with a part that is shown strong, if there is one. The part
 // cuts no code.
-func stressed(text string, mark lang.Span, opens, table bool) string {
+func stressed(text string, mark lang.Span, opens bool) string {
 	var b strings.Builder
-	e := escaper{text: text, table: table, tildes: strings.Count(text, "~") > 1, beside: mark.Start < mark.End, out: &b}
+	e := escaper{text: text, ruled: ruled(text), tildes: strings.Count(text, "~") > 1, beside: mark.Start < mark.End, out: &b}
 	at := 0
 	// to writes plain text up to a place, with the signs of the mark.
 	to := func(end int) {
@@ -175,11 +174,12 @@ func stressed(text string, mark lang.Span, opens, table bool) string {
 
 // escaper writes what stands in text between from and to.
 type escaper struct {
-	text                 string
-	from, to             int
-	opens, table, tildes bool
-	beside               bool // signs for strong text may stand beside it
-	out                  *strings.Builder
+	text          string
+	from, to      int
+	opens, tildes bool
+	ruled         bool // it would make a table of the line before it
+	beside        bool // signs for strong text may stand beside it
+	out           *strings.Builder
 }
 
 // sign writes the sign of strong text, where the text has such a part and it
@@ -283,7 +283,7 @@ func (e *escaper) means(i int, r rune) bool {
 	case '#':
 		return before == ' ' && (next == ' ' || next == '#')
 	case '|':
-		return e.table
+		return e.ruled
 	}
 	return false
 }

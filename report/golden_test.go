@@ -124,6 +124,10 @@ func (f *fixture) report(t testing.TB, kind string) *Report {
 		}
 		r.Text, r.Claims = result.Text, result.Claims
 		r.Coverage = Coverage{Claims: Share{result.Covered, len(result.Claims)}, Independent: result.Independent}
+	case "foreign":
+		r.Extractive = true
+		r.Sections = []Section{{Quotes: []Quote{f.quote(t, f.elsewhere(t), elsewhere[f.code], 0)}}}
+		r.Coverage = Coverage{Claims: Share{1, 1}, Facets: Share{1, 1}, Independent: 1}
 	case "partial":
 		r.Extractive, r.Outcome = true, Partial
 		r.Sections = []Section{{Title: f.facet, Quotes: []Quote{quotes[0], f.quote(t, 2, f.foreign, 0)}}}
@@ -155,9 +159,23 @@ func (f *fixture) marked(t testing.TB) Quote {
 	return q
 }
 
+// elsewhere are sentences in another language than the question's.
+var elsewhere = map[lang.Code]string{
+	lang.English: "Насос работает при морозе до двадцати пяти градусов.",
+	lang.Russian: "The pump works in frost of down to twenty-five degrees.",
+	lang.Chinese: "The pump works in frost of down to twenty-five degrees.",
+}
+
+// elsewhere adds a source with such a sentence.
+func (f *fixture) elsewhere(t testing.TB) int {
+	text := elsewhere[f.code]
+	f.add(t, cite.Source{URI: "/home/ann/docs/frost.txt", Lang: lang.Detect(text), Kind: cite.File}, text)
+	return 4
+}
+
 func (f *fixture) quote0() string { return f.words.quote }
 
-var kinds = []string{"quotes", "model", "partial", "nothing"}
+var kinds = []string{"quotes", "model", "partial", "nothing", "foreign"}
 
 func TestGolden(t *testing.T) {
 	for _, w := range inLanguages {

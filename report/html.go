@@ -166,13 +166,16 @@ func (w *page) reference(s *Source, q *Quote) {
 		w.WriteByte(' ')
 		w.location(w.locationOf(s, q))
 		w.under(s, q)
+		if language := w.spoken(q); language != "" {
+			w.text(" · " + language)
+		}
 	}
 	w.WriteString("</div>\n")
 }
 
 // under writes the headings that a passage stands under.
 func (w *page) under(s *Source, q *Quote) {
-	if path := under(s, q.Passage); path != "" {
+	if path := under(s, q); path != "" {
 		w.text(" · " + path)
 	}
 }

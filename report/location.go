@@ -127,9 +127,12 @@ func (r *Report) describe(s *Source) (title string, rest []string) {
 }
 
 // under returns the headings that a passage stands under, without one that
-// only repeats the source's title.
-func under(s *Source, p cite.Passage) string {
-	path := p.HeadingPath
+// only repeats the source's title or names the cells of the quote's rows.
+func under(s *Source, q *Quote) string {
+	path := q.Passage.HeadingPath
+	if _, above := q.header(); above {
+		path = path[:len(path)-1] // the quote shows it
+	}
 	if len(path) > 0 && line(path[0]) == line(s.Title) {
 		path = path[1:]
 	}

@@ -8,11 +8,10 @@ import (
 	"dossier/lang"
 )
 
-// markdown returns a line that begins a line of Markdown. table says that it has
-// neighbours with which it could make a table.
-func (l *shown) markdown(table bool) string {
+// markdown returns a line that begins a line of Markdown.
+func (l *shown) markdown() string {
 	if !l.verbatim {
-		return stressed(l.text, l.stressable(), true, table)
+		return stressed(l.text, l.stressable(), true)
 	}
 	out := codeSpan(l.text)
 	if l.mark.Start < l.mark.End && !strings.Contains(l.text, "@") { // some readers see a mail address before they see the code

@@ -90,7 +90,8 @@ func TestMark(t *testing.T) {
 		{"一。«二是它。»三。", "一。**二是它**。三。", "一。<mark>二是它。</mark>三。"},
 		{"他说«“是”»了", "他说“**是**”了", "他说<mark>“是”</mark>了"},
 		{"- one\n«- two\n- three»\n- four", "\\- one  \n\\- **two**  \n\\- **three**  \n\\- four", "- one<br>\n- <mark>two</mark><br>\n- <mark>three</mark><br>\n- four"},
-		{"| a | b |\n| «1 | 2» |", "\\| a \\| b \\|  \n\\| **1 \\| 2** \\|", "| a | b |<br>\n| <mark>1 | 2</mark> |"},
+		{"| a | b |\n| «1 | 2» |", "a: **1**  \nb: **2**", "a: <mark>1</mark><br>\nb: <mark>2</mark>"},
+		{"ls | «wc -l» counts.", "ls | **wc -l** counts.", "ls | <mark>wc -l</mark> counts."},
 		{"Run:\n```\n  a | b\n«c»\n```", "Run:  \n`  a | b`  \n**`c`**", "Run:<br>\n<code>  a | b</code><br>\n<mark><code>c</code></mark>"},
 		{"Say `ls -l «or` so.» Yes.", "Say **`ls -l or` so.** Yes.", "Say <mark><code>ls -l or</code> so.</mark> Yes."},
 		{"**Note** it is «**very** cold.» **So.**", "Note it is **very cold.** So.", "Note it is <mark>very cold.</mark> So."},
@@ -99,7 +100,7 @@ func TestMark(t *testing.T) {
 		{"Red «\x1b[31mis\x1b[0m» it.", "Red **is** it.", "Red <mark>is</mark> it."},
 	} {
 		q := markedQuote(tc.quote)
-		if got := strings.Join(markdownBlock(q.displayed(), true), "\n"); got != tc.markdown {
+		if got := strings.Join(markdownBlock(q.displayed()), "\n"); got != tc.markdown {
 			t.Errorf("%q is in Markdown\n%s\nwant\n%s", tc.quote, got, tc.markdown)
 		}
 		if got := inHTML(q); got != tc.html {
@@ -117,20 +118,21 @@ func inHTML(q *Quote) string {
 // A mark that is no part of its quote, or cuts a character, is as if there were
 // none; any other changes no word of the quote, and leads nowhere.
 func TestAnyMark(t *testing.T) {
-	fragments := append(slices.Clone(attacks), "\n", "\n\n", " ", "`", "``", "*", "**", "_", "[", "]", "(", "<", "&", "\\", "|", "!", "a", "中", "。", "“", "~~", "-", "#", "@b.c", "```\n", "- ", "word", "**bold**", "`code`", ". ", "é", "\xff")
+	fragments := append(slices.Clone(attacks), "\n", "\n\n", " ", "`", "``", "*", "**", "_", "[", "]", "(", "<", "&", "\\", "|", "!", "a", "中", "。", "“", "~~", "-", "#", "@b.c", "```\n", "- ", "word", " | ", "|---|", "-|-", " \\| ", "**bold**", "`code`", ". ", "é", "\xff")
 	rapid.Check(t, func(rt *rapid.T) {
 		quote := strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 1, 8).Draw(rt, "text"), "")
 		p := cite.Passage{Source: 1, Start: rapid.IntRange(-2, 5).Draw(rt, "start"), Line: 1}
 		p.End = p.Start + len(quote)
 		place := rapid.OneOf(rapid.IntRange(p.Start-3, p.End+3), rapid.Int())
 		p.MarkStart, p.MarkEnd = place.Draw(rt, "from"), place.Draw(rt, "to")
+		p.HeadingPath = rapid.SampledFrom([][]string{nil, {"Signs"}, {"Signs", "Lamp | Meaning"}, {"[a](b) | <b> | c"}}).Draw(rt, "headings")
 		q := &Quote{Text: quote, Passage: p}
 
 		bare := *q
 		bare.Passage.MarkStart, bare.Passage.MarkEnd = 0, 0
 		fits := p.Start >= 0 && p.Start <= p.MarkStart && p.MarkStart < p.MarkEnd && p.MarkEnd <= p.End
-		markdown, page := strings.Join(markdownBlock(q.displayed(), true), "\n"), inHTML(q)
-		if !fits && (markdown != strings.Join(markdownBlock(bare.displayed(), true), "\n") || page != inHTML(&bare)) {
+		markdown, page := strings.Join(markdownBlock(q.displayed()), "\n"), inHTML(q)
+		if !fits && (markdown != strings.Join(markdownBlock(bare.displayed()), "\n") || page != inHTML(&bare)) {
 			rt.Fatalf("%q is marked where it is not: %s", quote, markdown)
 		}
 		words := func(lines []shown) string { return letters(together(lines)) }
@@ -152,6 +154,7 @@ func TestAnyMark(t *testing.T) {
 		r := hostile(&fixture{snapshots: cite.Snapshots{}}, quote, false)
 		for _, to := range []*Quote{&r.Sections[0].Quotes[0], &r.Sections[0].Quotes[1], &r.Nearest[0]} {
 			to.Passage.Start, to.Passage.End, to.Passage.MarkStart, to.Passage.MarkEnd = p.Start, p.End, p.MarkStart, p.MarkEnd
+			to.Passage.HeadingPath = p.HeadingPath
 		}
 		checkHTML(rt, r, HTML(r))
 		checkMarkdown(rt, r, Markdown(r))

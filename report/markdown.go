@@ -93,7 +93,7 @@ func (w *markdownWriter) list(heading string, items []string) {
 
 // quote shows where a quote stands, and under it its words.
 func (w *markdownWriter) quote(q *Quote) {
-	lines := markdownBlock(q.displayed(), true)
+	lines := markdownBlock(q.displayed())
 	if len(lines) == 0 {
 		return
 	}
@@ -108,8 +108,11 @@ func (w *markdownWriter) reference(q *Quote) string {
 		return ref
 	}
 	ref += " " + markdownLine(w.locationOf(s, q).label)
-	if path := under(s, q.Passage); path != "" {
+	if path := under(s, q); path != "" {
 		ref += " · " + markdownLine(path)
+	}
+	if language := w.spoken(q); language != "" {
+		ref += " · " + markdownLine(language)
 	}
 	return ref
 }
@@ -167,7 +170,7 @@ func (w *markdownWriter) sources() {
 func (w *markdownWriter) passage(s *Source, q *Quote) []string {
 	lines := []string{"  - " + w.located(s, q)}
 	if w.Text != "" {
-		for _, l := range markdownBlock(q.displayed(), false) {
+		for _, l := range markdownBlock(q.displayed()) {
 			lines = append(lines, "    > "+l)
 		}
 	}
@@ -181,7 +184,7 @@ func (w *markdownWriter) located(s *Source, q *Quote) string {
 	if s.Kind == cite.Web && at.href != "" {
 		out = "<" + at.href + ">"
 	}
-	if path := under(s, q.Passage); path != "" {
+	if path := under(s, q); path != "" {
 		out += " · " + markdownLine(path)
 	}
 	return out
@@ -207,7 +210,7 @@ func (r *Report) listed(s *Source) []*Quote {
 	seen := make(map[spot]bool)
 	for i := range s.Passages {
 		q := &s.Passages[i]
-		at := spot{r.locationOf(s, q), under(s, q.Passage)}
+		at := spot{r.locationOf(s, q), under(s, q)}
 		if r.Text == "" && seen[at] {
 			continue
 		}
@@ -238,6 +241,9 @@ func (r *Report) labels() []string {
 	}
 	if r.Outcome == Partial {
 		out = append(out, r.say("answer.partial"))
+	}
+	if found := r.elsewhere(); found != "" {
+		out = append(out, found)
 	}
 	return out
 }
@@ -296,7 +302,7 @@ func modelMarkdown(text string, level int) string {
 	}
 	var blocks []string
 	for block := range strings.SplitSeq(text, "\n\n") {
-		if lines := markdownBlock(display(block), false); len(lines) > 0 {
+		if lines := markdownBlock(display(block)); len(lines) > 0 {
 			blocks = append(blocks, strings.Join(lines, "\n"))
 		}
 	}

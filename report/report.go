@@ -77,6 +77,9 @@ type Quote struct {
 	// Link is where a reader finds it: "path:line" in a file that is text, the
 	// path of another file, or the URL with a text fragment.
 	Link string `json:"link,omitempty"`
+	// Lang is the language of the quote if the question is in another; Gather
+	// sets it.
+	Lang lang.Code `json:"lang,omitempty"`
 }
 
 // Source is a source that the report uses, with the passages that it was used
@@ -195,6 +198,7 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 		r.Sources = append(r.Sources, *s)
 	}
 	slices.SortFunc(r.Sources, func(a, b Source) int { return a.Number - b.Number })
+	r.languages()
 	return nil
 }
 

@@ -360,8 +360,8 @@ func TestQuotesReadAsTheyStand(t *testing.T) {
 	for _, quote := range append(slices.Clone(attacks), "snake_case and *args, **kwargs or 2 * 3", "a <b> & c &amp; d", "C# and #3", "5. Mai", "~/x and ~/y", "`a|b` c|d\ne", "**bold** text") {
 		shown := together(display(quote))
 		var b strings.Builder
-		root := strict().Parse(text.NewReader([]byte(strings.Join(markdownBlock(display(quote), false), "\n"))))
-		source := []byte(strings.Join(markdownBlock(display(quote), false), "\n"))
+		root := strict().Parse(text.NewReader([]byte(strings.Join(markdownBlock(display(quote)), "\n"))))
+		source := []byte(strings.Join(markdownBlock(display(quote)), "\n"))
 		_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			switch n := n.(type) {
 			case *ast.Text:

@@ -48,7 +48,9 @@ type Prepared struct {
 	Added      int    `json:"added,omitempty"`
 	Changed    int    `json:"changed,omitempty"`
 	Removed    int    `json:"removed,omitempty"`
-	Ignored    int    `json:"ignored,omitempty"` // files that are no documents
+	Reread     int    `json:"reread,omitempty"`   // unchanged, but read by another version before
+	Outdated   int    `json:"outdated,omitempty"` // still as another version read them
+	Ignored    int    `json:"ignored,omitempty"`  // files that are no documents
 	Failed     int    `json:"failed,omitempty"`
 	// Failures are the first of the files that could not be read.
 	Failures []FailedFile `json:"failures,omitempty"`
@@ -84,7 +86,8 @@ func (l *Local) prepare(ctx context.Context, s *run.Scope, in Target) (Prepared,
 		}
 		p := Prepared{Collection: c.ID, Name: c.Name, Documents: c.Documents, Failed: c.Failed, Where: "a collection of the user's documents"}
 		if len(in.Paths) == 0 {
-			return p, nil
+			p.Outdated, err = l.Library.Outdated(ctx, c.ID)
+			return p, err
 		}
 		until, cancel := s.UntilFinish(ctx)
 		defer cancel()
@@ -105,6 +108,10 @@ func (l *Local) prepare(ctx context.Context, s *run.Scope, in Target) (Prepared,
 		}
 		p.Documents, p.Failed = c.Documents, len(done.Failures)
 		p.Added, p.Changed, p.Removed, p.Ignored, p.Warnings = done.Added, done.Changed, done.Removed, done.Ignored, done.Warnings
+		p.Reread = done.Reread
+		if p.Outdated, err = l.Library.Outdated(ctx, c.ID); err != nil {
+			return p, err
+		}
 		for _, f := range first(done.Failures, failuresTold) {
 			file := FailedFile{show(f.Path, in.Base), f.Why}
 			p.Failures = append(p.Failures, file)
@@ -184,6 +191,9 @@ func (p Prepared) Notes(code lang.Code) []string {
 	}
 	if p.Partial {
 		out = append(out, lang.Text(code, "research.partly-read", "n", p.Documents))
+	}
+	if p.Outdated > 0 {
+		out = append(out, lang.Text(code, "research.outdated", "n", p.Outdated))
 	}
 	if p.Failed > 0 {
 		var named []string

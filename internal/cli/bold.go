@@ -9,9 +9,10 @@ const (
 )
 
 // bold returns Markdown as a terminal shows it: what is strong in a line is
-// bold, and all else is as it is written. The text is clean.
+// bold, backslashes that take the meaning of a sign away are gone, and all else
+// is as it is written. The text is clean.
 func bold(markdown string) string {
-	if !strings.Contains(markdown, "**") {
+	if !strings.Contains(markdown, "**") && !strings.Contains(markdown, `\`) {
 		return markdown
 	}
 	var b strings.Builder
@@ -48,10 +49,31 @@ func boldLine(b *strings.Builder, line string) {
 		if end < 0 {
 			break
 		}
-		b.WriteString(line[:open] + boldOn + line[open+2:end] + boldOff)
+		b.WriteString(unescaped(line[:open]) + boldOn + unescaped(line[open+2:end]) + boldOff)
 		line = line[end+2:]
 	}
-	b.WriteString(line)
+	b.WriteString(unescaped(line))
+}
+
+// unescaped takes out the backslashes that stand before signs, outside of code.
+func unescaped(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '`':
+			n := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
+			end := max(pastCode(text, i+n, n), i+n)
+			b.WriteString(text[i:end])
+			i = end - 1
+			continue
+		case '\\':
+			if i+1 < len(text) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", text[i+1]) >= 0 {
+				i++
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }
 
 // strongSign returns where the next sign of strong text is that opens or closes

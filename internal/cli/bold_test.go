@@ -14,12 +14,14 @@ func TestBold(t *testing.T) {
 		"plain *one*":                    "plain *one*",
 		"> One. **Two is it.** Three.\n": "> One. ⟨Two is it.⟩ Three.\n",
 		"**`ls`** and **b**":             "⟨`ls`⟩ and ⟨b⟩",
-		`\**a** b`:                       `\**a** b`,
+		`\**a** b`:                       `**a** b`,
+		`4 \| finished \\ C:\dir \_x`:    `4 | finished \ C:\dir _x`,
+		"`a \\| b` \\| c":                "`a \\| b` | c",
 		"2 ** 3 ** 4":                    "2 ** 3 ** 4",
 		"`a ** b` **c**":                 "`a ** b` ⟨c⟩",
 		"**open\n**closed**":             "**open\n⟨closed⟩",
 		"```\n**code**\n```\n**b**":      "```\n**code**\n```\n⟨b⟩",
-		"> \\- **零下 25 度工作**。":           "> \\- ⟨零下 25 度工作⟩。",
+		"> \\- **零下 25 度工作**。":           "> - ⟨零下 25 度工作⟩。",
 		"***a***":                        "***a***",
 		"`open **b**":                    "`open ⟨b⟩",
 	} {
@@ -42,7 +44,7 @@ func TestBoldLeavesTheText(t *testing.T) {
 				t.Fatalf("%q: %q", in, line)
 			}
 		}
-		if got := strings.NewReplacer(boldOn, "**", boldOff, "**").Replace(out); got != in {
+		if got := strings.NewReplacer(boldOn, "**", boldOff, "**").Replace(out); strings.ReplaceAll(got, `\`, "") != strings.ReplaceAll(in, `\`, "") {
 			t.Fatalf("%q became %q", in, got)
 		}
 	})

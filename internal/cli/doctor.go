@@ -90,7 +90,7 @@ func printFinding(a *app, f dossier.Finding) {
 		line += " (" + took(f.Took) + ")"
 	}
 	fmt.Fprintf(a.proc.Stdout, "%-9s%s\n", mark, term.Line(line))
-	if !f.OK && f.Hint != "" {
+	if f.Hint != "" {
 		fmt.Fprintln(a.proc.Stdout, "         "+term.Line(f.Hint))
 	}
 }

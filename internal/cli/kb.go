@@ -149,6 +149,7 @@ func (c kbList) one(a *app) error {
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s: %d documents, %d passages\n", term.Line(d.Name), d.Documents, d.Chunks)
+		b.WriteString(outdated(d.Collection))
 		for _, f := range d.Failures {
 			fmt.Fprintf(&b, "  %s: %s\n", term.Line(f.Path), term.Line(f.Why))
 		}
@@ -201,9 +202,20 @@ func (c kbList) Run(a *app) error {
 				fmt.Fprintf(&b, "    %s\n", term.Line(root))
 			}
 		}
+		b.WriteString(outdated(c))
 	}
 	_, err = a.proc.Stdout.Write([]byte(b.String()))
 	return err
+}
+
+// outdated is the line about the documents of a collection that another version
+// of the program read, and what to do about them.
+func outdated(c kb.Collection) string {
+	if c.Outdated == 0 || len(c.Roots) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("    read by another version: %d; `dossier kb add %s --name %s` reads them again\n",
+		c.Outdated, term.Line(quoted(c.Roots[0])), term.Line(quoted(c.Name)))
 }
 
 type kbSearch struct {
@@ -243,7 +255,17 @@ func (c *kbSearch) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		return c.print(a, found)
+		if err := c.print(a, found); err != nil {
+			return err
+		}
+		of, err := l.Collection(a.ctx, name)
+		if err != nil {
+			return err
+		}
+		if line := strings.TrimSpace(outdated(of.Collection)); line != "" {
+			a.notef("%s", line)
+		}
+		return nil
 	})
 }
 

@@ -35,6 +35,9 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	}
 	code := lang.Catalogue(lang.Code(req.Lang))
 	text := lang.Text(code, "ingest.done", "name", p.Name, "documents", p.Documents, "added", p.Added, "changed", p.Changed, "removed", p.Removed)
+	if p.Reread > 0 {
+		text += "\n" + lang.Text(code, "ingest.reread", "n", p.Reread)
+	}
 	if p.Ignored > 0 {
 		text += "\n" + lang.Text(code, "ingest.ignored", "n", p.Ignored)
 	}

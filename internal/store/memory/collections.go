@@ -109,7 +109,7 @@ func (s *Store) Files(ctx context.Context, id string) ([]kb.File, error) {
 	defer s.mu.Unlock()
 	var list []kb.File
 	for _, d := range c.byPath() {
-		list = append(list, kb.File{N: d.N, Path: d.Path, Hash: d.Hash, Size: d.Size, Modified: d.Modified, Failed: d.Failure != nil})
+		list = append(list, kb.File{N: d.N, Path: d.Path, Hash: d.Hash, Size: d.Size, Modified: d.Modified, Failed: d.Failure != nil, Reading: d.Reading})
 	}
 	return list, nil
 }
@@ -135,6 +135,22 @@ func (s *Store) Documents(ctx context.Context, id string, numbers ...int64) ([]k
 		}
 	}
 	return list, nil
+}
+
+// ReadOtherwise implements kb.Store.
+func (s *Store) ReadOtherwise(ctx context.Context, id, reading string) (int, error) {
+	c, err := s.openCollection(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	n := 0
+	for _, d := range c.documents {
+		if d.Reading != reading && d.Hash != "" {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // FailedDocuments implements kb.Store.

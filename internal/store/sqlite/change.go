@@ -241,8 +241,8 @@ func (t *tx) remove(collection int64, c kb.Change, sum *counts) error {
 func (t *tx) putDocument(collection int64, d *content, sum *counts) error {
 	failed, chunks, bytes := flag(d.Failure != nil), int64(len(d.Chunks)), int64(len(d.Text))
 	sec, ns := fileMoment(d.Modified)
-	err := t.exec(`INSERT INTO documents (collection, n, path, hash, size, modified, modified_ns, failed, chunks, bytes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, collection, d.N, []byte(d.Path), d.Hash, d.Size, sec, ns, failed, chunks, bytes)
+	err := t.exec(`INSERT INTO documents (collection, n, path, hash, size, modified, modified_ns, failed, chunks, bytes, reading)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, collection, d.N, []byte(d.Path), d.Hash, d.Size, sec, ns, failed, chunks, bytes, d.Reading)
 	if err != nil {
 		return err
 	}

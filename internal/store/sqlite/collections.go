@@ -116,8 +116,8 @@ func (s *Store) Files(ctx context.Context, id string) ([]kb.File, error) {
 		var f kb.File
 		var at fileTime
 		var path sql.RawBytes
-		dst := []any{&f.N, &path, &f.Hash, &f.Size, &at.sec, &at.ns, &f.Failed}
-		return q.query(ctx, "SELECT n, path, hash, size, modified, modified_ns, failed FROM documents WHERE collection = ?", []any{c.n}, func(row scanner) error {
+		dst := []any{&f.N, &path, &f.Hash, &f.Size, &at.sec, &at.ns, &f.Failed, &f.Reading}
+		return q.query(ctx, "SELECT n, path, hash, size, modified, modified_ns, failed, reading FROM documents WHERE collection = ?", []any{c.n}, func(row scanner) error {
 			err := row.Scan(dst...)
 			f.Path, f.Modified = string(path), at.time()
 			files = append(files, f)
@@ -131,7 +131,7 @@ func (s *Store) Files(ctx context.Context, id string) ([]kb.File, error) {
 	return files, nil
 }
 
-const selectDocument = `SELECT d.n, d.path, d.hash, d.size, d.modified, d.modified_ns,
+const selectDocument = `SELECT d.n, d.path, d.hash, d.size, d.modified, d.modified_ns, d.reading,
 	c.reason, c.why, c.format, c.title, c.author, c.date, c.lang, c.warnings, c.chunks, c.text
 	FROM documents d JOIN contents c ON c.collection = d.collection AND c.n = d.n WHERE d.collection = ? AND `
 
@@ -139,7 +139,7 @@ func scanDocument(row scanner) (d kb.Document, err error) {
 	var at fileTime
 	var path []byte
 	var reason, why sql.NullString
-	err = row.Scan(&d.N, &path, &d.Hash, &d.Size, &at.sec, &at.ns,
+	err = row.Scan(&d.N, &path, &d.Hash, &d.Size, &at.sec, &at.ns, &d.Reading,
 		&reason, &why, &d.Format, &d.Title, &d.Author, &d.Date, &d.Lang, stringsOf{&d.Warnings}, chunksOf{&d.Chunks}, textOf{&d.Text})
 	d.Path, d.Modified = string(path), at.time()
 	if reason.Valid {
@@ -176,6 +176,16 @@ func (s *Store) Documents(ctx context.Context, id string, numbers ...int64) ([]k
 		return nil, err
 	}
 	return list, nil
+}
+
+// ReadOtherwise implements kb.Store.
+func (s *Store) ReadOtherwise(ctx context.Context, id, reading string) (n int, err error) {
+	err = s.reading(ctx, id, func(q querier, c mirrored) error {
+		return q.query(ctx, "SELECT count(*) FROM documents WHERE collection = ? AND reading <> ? AND hash <> ''", []any{c.n, reading}, func(row scanner) error {
+			return row.Scan(&n)
+		})
+	})
+	return n, err
 }
 
 // FailedDocuments implements kb.Store.

@@ -64,6 +64,7 @@ var (
 		d := kb.Document{
 			Path: "/" + anyText.Draw(t, "path"), Hash: anyText.Draw(t, "hash"), Size: rapid.Int64Range(0, 1<<50).Draw(t, "size"),
 			Modified: anyTime.Draw(t, "modified"), Title: anyText.Draw(t, "title"), Warnings: anyTexts.Draw(t, "warnings"),
+			Reading: anyText.Draw(t, "reading"),
 		}
 		if rapid.IntRange(0, 2).Draw(t, "failed") == 0 {
 			d.Failure = &kb.Failure{Reason: reader.Reason(anyText.Draw(t, "reason")), Why: anyText.Draw(t, "why")}

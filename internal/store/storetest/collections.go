@@ -95,7 +95,7 @@ func document(n int64, path string) kb.Document {
 	half := strings.Index(text, "\n\n")
 	return kb.Document{
 		N: n, Path: path, Hash: fmt.Sprintf("hash-%d", n), Size: 10 * n, Modified: at, Format: reader.HTML,
-		Title: "Title", Author: "Author", Date: "2024-05", Lang: "en", Warnings: []string{"a table was cut"}, Text: text,
+		Title: "Title", Author: "Author", Date: "2024-05", Lang: "en", Warnings: []string{"a table was cut"}, Reading: "1.2", Text: text,
 		Chunks: []kb.Chunk{{End: half, Page: 1}, {Start: half + 2, End: len(text), Page: 2, Headings: []string{text[:half]}}},
 	}
 }
@@ -106,7 +106,7 @@ func unreadable(n int64, path string) kb.Document {
 }
 
 func file(d kb.Document) kb.File {
-	return kb.File{N: d.N, Path: d.Path, Hash: d.Hash, Size: d.Size, Modified: d.Modified, Failed: d.Failure != nil}
+	return kb.File{N: d.N, Path: d.Path, Hash: d.Hash, Size: d.Size, Modified: d.Modified, Failed: d.Failure != nil, Reading: d.Reading}
 }
 
 var collectionTests = []test{
@@ -148,6 +148,8 @@ var collectionTests = []test{
 			_, err = f.store.Files(f.ctx, id)
 			f.is(err, kb.ErrNoCollection)
 			_, err = f.store.Documents(f.ctx, id)
+			f.is(err, kb.ErrNoCollection)
+			_, err = f.store.ReadOtherwise(f.ctx, id, "1")
 			f.is(err, kb.ErrNoCollection)
 			_, err = f.store.FailedDocuments(f.ctx, id)
 			f.is(err, kb.ErrNoCollection)
@@ -204,6 +206,19 @@ var collectionTests = []test{
 		want = kb.Collection{ID: "c", Name: "c", Created: at, Roots: []string{}, Synced: later, Revision: 3, LastDocument: 4}
 		f.same(f.contents("c"), contents{Collection: want})
 		f.ok(f.store.Check(f.ctx))
+	}},
+	{"documents that were read otherwise are counted", func(f *fixture) {
+		f.collect("c")
+		a, b, c := document(1, "/a"), unreadable(2, "/b"), document(3, "/c")
+		c.Reading = ""
+		f.change("c", kb.Change{Put: []kb.Document{a, b, c}})
+		f.collect("other")
+		f.change("other", kb.Change{Put: []kb.Document{document(1, "/other")}})
+		for reading, want := range map[string]int{a.Reading: 1, "": 1, "another": 2} {
+			got, err := f.store.ReadOtherwise(f.ctx, "c", reading)
+			f.ok(err)
+			f.same(got, want)
+		}
 	}},
 	{"a change for another revision is refused as a whole", func(f *fixture) {
 		f.collect("c")
