@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 // gives a value or a text, the other a text or an expected failure.
 type repairCase struct {
 	Input        string                     `json:"input"`
+	Library      string                     `json:"src"`
+	File         string                     `json:"file"` // of the library's tests
 	Expected     json.RawMessage            `json:"expected"`
 	ExpectedText json.RawMessage            `json:"expected_text"`
 	ExpectError  bool                       `json:"expect_error"`
@@ -60,7 +63,8 @@ func runJSONRepair(ctx context.Context, env *Env) error {
 	if err != nil {
 		return err
 	}
-	var total, scored, recovered, ended, agents int
+	var total, recovered, ended, agents int
+	var scored []repaired
 	for _, file := range files {
 		cases, err := readLines[repairCase](env, file)
 		if err != nil {
@@ -80,7 +84,10 @@ func runJSONRepair(ctx context.Context, env *Env) error {
 			if !ok {
 				continue
 			}
-			scored++
+			scored = append(scored, repaired{cmp.Or(c.File, c.Library), func(leftOut ...jsonrepair.Rule) bool {
+				got, err := jsonrepair.Without(c.Input, leftOut...)
+				return c.ExpectError && err != nil || !c.ExpectError && err == nil && sameValue(got, want)
+			}})
 			answer := repairAnswer{Input: c.Input, Expected: want}
 			got, err := jsonrepair.Repair(c.Input)
 			if err != nil {
@@ -98,8 +105,9 @@ func runJSONRepair(ctx context.Context, env *Env) error {
 			}
 		}
 	}
-	env.Ratio("recovered", recovered, scored)
-	env.Count("excluded", total-scored, total)
+	env.Ratio("recovered", recovered, len(scored))
+	env.guesses(scored)
+	env.Count("excluded", total-len(scored), total)
 	// Agents whose model says nothing but this still come to an end.
 	env.Ratio("agents-ended", ended, agents)
 	return nil

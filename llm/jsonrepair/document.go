@@ -3,6 +3,7 @@ package jsonrepair
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // between is what separates a value from the one before it.
@@ -38,7 +39,7 @@ func (p *parser) document() (*node, error) {
 			*last = v
 		case v.after == stuck && v.node.empty():
 			return nil, &Error{Offset: v.start, Reason: "a second value follows the first"}
-		case v.after != listed && sameShape(last.node, v.node):
+		case v.after != listed && p.on(NewVersions) && sameShape(last.node, v.node):
 			*last = v // a new version
 		default:
 			kept = append(kept, v)
@@ -60,18 +61,25 @@ func (p *parser) values() []found {
 	if p.done() {
 		return nil
 	}
+	if c := p.s[p.i]; c == '`' && p.on(Fences) && !p.fenceAt(p.i) && p.plausible(p.i+1) {
+		p.i++ // inline code
+	}
 	if c := p.s[p.i]; c != '{' && c != '[' {
 		start := p.i
 		if values := p.fenced(); len(values) > 0 || p.err != nil {
 			return values
 		}
 		p.i = start
-		if values := p.bare(); len(values) > 0 || p.err != nil {
+		if values := p.bare(); (len(values) == 1 || len(values) > 1 && p.on(Lines)) || p.err != nil {
 			return values
 		}
 		p.i = start
 	}
-	return dropCitations(p.containers())
+	values := p.containers()
+	if p.on(References) {
+		values = dropCitations(values)
+	}
+	return values
 }
 
 // fenced reads the objects and arrays that begin right behind a code fence.
@@ -95,6 +103,17 @@ func (p *parser) fenced() []found {
 		v.end = p.i
 		values = append(values, v)
 		p.space()
+		for p.err == nil && (p.at(p.i) == ',' || p.at(p.i) == '{' || p.at(p.i) == '[') { // several in one fence
+			if p.at(p.i) == ',' {
+				p.i++
+				p.space()
+				p.reopen(values[len(values)-1].node)
+			} else {
+				start := p.i
+				values = append(values, found{node: p.value(inTop), start: start, end: p.i, after: listed})
+			}
+			p.space()
+		}
 		if p.fenceAt(p.i) {
 			p.i = p.afterFence(p.i)
 		}
@@ -200,10 +219,14 @@ func (p *parser) containers() []found {
 			return values
 		}
 		if v.node == nil {
+			from := p.i
 			if !p.nextContainer() {
 				break
 			}
 			v.start, v.after = p.i, prose
+			if !strings.ContainsFunc(p.s[from:p.i], unicode.IsLetter) {
+				v.after = listed // the mark of an item
+			}
 			v.node = p.value(inTop)
 		}
 		v.end = p.i
@@ -236,7 +259,7 @@ func (p *parser) plainWordAt(i int) bool {
 // reopen goes on with the members of n, an object that was closed too early:
 // a key follows it.
 func (p *parser) reopen(n *node) bool {
-	if n.kind != kindObject || !p.startsKey(p.i) && !p.pairAt(p.i) || !p.push('{') {
+	if !p.on(LostBrackets) || n.kind != kindObject || !p.startsKey(p.i) && !p.pairAt(p.i) || !p.push('{') {
 		return false
 	}
 	p.members(n)
@@ -274,6 +297,9 @@ func (p *parser) nextContainer() bool {
 // plausible says whether the bracket at i, in prose, looks like the start of
 // JSON rather than of a placeholder, a link or a pattern.
 func (p *parser) plausible(i int) bool {
+	if p.at(i) != '{' && p.at(i) != '[' {
+		return false
+	}
 	next := p.skip(i + 1)
 	c := p.at(next)
 	if next >= len(p.s) {
@@ -287,7 +313,8 @@ func (p *parser) plausible(i int) bool {
 			next = p.skip(next + 1)
 			return p.quoteAt(next) > 0 || p.bareKeyAt(next)
 		}
-		return c == '}' || p.bareKeyAt(next)
+		end := p.wordEnd(next) // of a key without its first quote
+		return c == '}' || p.bareKeyAt(next) || end > next && p.quoteAt(end) > 0 && p.at(p.skip(end+p.quoteAt(end))) == ':'
 	}
 	if isDigit(c) || strings.IndexByte("{[]-", c) >= 0 || p.literalAt(next) {
 		return true

@@ -1,5 +1,7 @@
 package jsonrepair
 
+import "slices"
+
 // kind is what a node is.
 type kind uint8
 
@@ -26,6 +28,12 @@ func quoted(body string) *node { return &node{kind: kindString, text: body} }
 
 func (n *node) container() bool { return n.kind == kindArray || n.kind == kindObject }
 func (n *node) empty() bool     { return n.container() && len(n.items) == 0 }
+
+// has says whether the last item is an object with this key.
+func (n *node) has(key string) bool {
+	last := n.items[len(n.items)-1]
+	return last.kind == kindObject && slices.Contains(last.keys, key)
+}
 
 func (n *node) set(key string, value *node) {
 	n.keys = append(n.keys, key)

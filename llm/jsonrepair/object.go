@@ -11,7 +11,7 @@ func (p *parser) object() *node {
 	}
 	defer p.pop()
 	p.i++
-	if inner := p.surplusBrace(); inner != nil {
+	if inner := p.surplusBrace(); inner != nil && p.on(SurplusBrackets) {
 		return inner
 	}
 	return p.members(n)
@@ -65,6 +65,10 @@ func (p *parser) members(n *node) *node {
 				return n
 			}
 			p.i++
+			if p.closesWrongly(c) {
+				n.open = false
+				return n
+			}
 		case c == ':':
 			p.strayColon()
 		case c == '{':
@@ -86,7 +90,7 @@ func (p *parser) members(n *node) *node {
 	}
 }
 
-// strayColon drops a colon after a complete member, and the value behind it.
+// strayColon drops a colon that has no key, and the value behind it.
 func (p *parser) strayColon() {
 	if p.strict && strings.HasSuffix(strings.TrimRight(p.s[:p.i], " \t\r\n"), "{") {
 		p.fail(p.i, "a key is missing before the colon")
@@ -122,7 +126,7 @@ func (p *parser) mergeArray(n *node) {
 	at := p.i
 	p.i++
 	more := p.array('[', ']')
-	if last := len(n.items) - 1; last >= 0 && n.items[last].kind == kindArray {
+	if last := len(n.items) - 1; p.on(SurplusBrackets) && last >= 0 && n.items[last].kind == kindArray {
 		n.items[last].items = append(n.items[last].items, more.items...)
 		return
 	}
@@ -157,7 +161,9 @@ func (p *parser) member(n *node) *node {
 	switch {
 	case next == ':':
 		p.colons()
-	case next == '=':
+	case next == ';' && wasQuoted && p.on(OtherSigns) && !p.endsMember(p.i+1):
+		p.i++
+	case next == '=' && p.on(OtherSigns):
 		p.i++
 		if p.at(p.i) == '>' {
 			p.i++
@@ -169,11 +175,11 @@ func (p *parser) member(n *node) *node {
 			n.set(key, raw("null"))
 		}
 		return nil
-	case !wasQuoted && (next == '}' || next == ',') && len(n.items) > 0:
+	case p.on(StrayWords) && !wasQuoted && (next == '}' || next == ',') && len(n.items) > 0:
 		return nil // words between members
-	case !wasQuoted && p.startsKey(p.i):
+	case p.on(StrayWords) && !wasQuoted && p.startsKey(p.i):
 		return nil // words before a key
-	case (next == ',' || next == '}') && len(n.items) == 0:
+	case (next == ',' || next == '}') && len(n.items) == 0 && p.on(Tuples):
 		p.i = start
 		return p.setOf()
 	case next == ',' || next == '}' || next == ']' || next == ')':
@@ -184,7 +190,7 @@ func (p *parser) member(n *node) *node {
 		n.set(key, raw("null"))
 		return nil
 	}
-	if p.around(1) == '[' && len(n.keys) > 0 && n.keys[0] == key {
+	if p.on(LostBrackets) && p.around(1) == '[' && len(n.keys) > 0 && n.keys[0] == key {
 		p.i = start // the record begins again: its brace was lost
 		p.again = true
 		return nil
@@ -195,6 +201,12 @@ func (p *parser) member(n *node) *node {
 	}
 	n.set(key, value)
 	return nil
+}
+
+// endsMember says whether no value follows at i.
+func (p *parser) endsMember(i int) bool {
+	next := p.skip(i)
+	return next >= len(p.s) || strings.IndexByte(",;}])", p.s[next]) >= 0 || p.startsKey(next)
 }
 
 // setOf reads {1, 2} as an array.
@@ -226,7 +238,7 @@ func (p *parser) bareKey() string {
 		p.i++
 	}
 	key := escape(strings.TrimSpace(p.s[start:p.i]))
-	if n := p.quoteAt(p.i); n > 0 {
+	if n := p.quoteAt(p.i); n > 0 && p.on(LostQuotes) {
 		if c, _ := p.sign(p.skip(p.i + n)); c == ':' {
 			p.i += n // its opening quote was lost
 		}

@@ -30,13 +30,20 @@ type parser struct {
 	calls  int    // calls that are open around i
 	again  bool   // the object that was just read ends where its first key comes again
 	err    error
+	off    uint64 // rules that are left out
 	// work is what is left for looking far ahead and for second readings.
 	// Without it the plain reading is taken, which keeps the time linear.
 	work int
 }
 
+// fullWidth has the brackets that Chinese and Japanese keyboards give.
+var fullWidth = strings.NewReplacer("｛", "{", "｝", "}", "［", "[", "］", "]")
+
 func newParser(text string, strict bool) *parser {
 	text = strings.TrimPrefix(text, "\ufeff")
+	if !strings.ContainsAny(text, "{[") {
+		text = fullWidth.Replace(text)
+	}
 	return &parser{s: strings.ToValidUTF8(text, "\ufffd"), strict: strict, work: 16*len(text) + 1<<16}
 }
 
@@ -62,16 +69,18 @@ func (p *parser) at(i int) byte {
 	return p.s[i]
 }
 
-// sign returns the punctuation mark at i and its length; full-width commas and
-// colons count as what they stand for.
+// sign returns the punctuation mark at i and its length; full-width commas,
+// colons and semicolons count as what they stand for.
 func (p *parser) sign(i int) (mark byte, n int) {
 	c := p.at(i)
-	if c >= utf8.RuneSelf {
+	if c >= utf8.RuneSelf && p.on(OtherSigns) {
 		switch r, n := utf8.DecodeRuneInString(p.s[i:]); r {
 		case '，', '、':
 			return ',', n
 		case '：':
 			return ':', n
+		case '；':
+			return ';', n
 		}
 	}
 	return c, 1
@@ -116,7 +125,7 @@ func (p *parser) skip(i int) int {
 			i++
 		case c == '\\' && (p.at(i+1) == 'n' || p.at(i+1) == 'r' || p.at(i+1) == 't'):
 			i += 2
-		case c == '/' && p.at(i+1) == '*':
+		case c == '/' && p.at(i+1) == '*' && p.on(Comments):
 			end := -1
 			if p.work >= 0 {
 				end = strings.Index(p.s[i+2:], "*/")
@@ -127,7 +136,7 @@ func (p *parser) skip(i int) int {
 			}
 			p.work -= end
 			i += end + 4
-		case c == '/' && p.at(i+1) == '/', c == '#' && isSpaceByte(p.at(i+1)):
+		case (c == '/' && p.at(i+1) == '/' || c == '#' && isSpaceByte(p.at(i+1))) && p.on(Comments):
 			for i < len(p.s) && p.s[i] != '\n' {
 				i++
 			}
@@ -151,7 +160,9 @@ func isWideSpace(r rune) bool {
 		r == '\u2028' || r == '\u2029' || r == '\u202f' || r == '\u205f' || r == '\u2060' || r == '\u3000' || r == '\ufeff'
 }
 
-func (p *parser) fenceAt(i int) bool { return strings.HasPrefix(p.s[min(i, len(p.s)):], "```") }
+func (p *parser) fenceAt(i int) bool {
+	return p.on(Fences) && strings.HasPrefix(p.s[min(i, len(p.s)):], "```")
+}
 
 // afterFence returns the position behind a fence and its language tag.
 func (p *parser) afterFence(i int) int {
@@ -168,6 +179,7 @@ func (p *parser) afterFence(i int) int {
 func (p *parser) ellipsis() bool {
 	n := 0
 	switch {
+	case !p.on(Ellipses):
 	case strings.HasPrefix(p.s[p.i:], "..."):
 		for p.at(p.i+n) == '.' {
 			n++
@@ -197,7 +209,7 @@ func (p *parser) value(where position) *node {
 	case c == '[':
 		p.i++
 		return p.array('[', ']')
-	case c == '(':
+	case c == '(' && p.on(Tuples):
 		return p.tuple(where)
 	case strings.IndexByte("}]),;:", c) >= 0:
 		return nil
@@ -205,7 +217,7 @@ func (p *parser) value(where position) *node {
 		return nil
 	case p.quoteAt(p.i) > 0:
 		return p.stringValue(where)
-	case c == '/':
+	case c == '/' && p.on(Patterns):
 		return p.regex(where)
 	case c == '-' || c == '+' || c == '.' || isDigit(c):
 		return p.number(where)
@@ -270,9 +282,6 @@ func (p *parser) array(opener, closer byte) *node {
 		}
 		if c == closer {
 			p.i++
-			if p.lostRow(n) {
-				continue
-			}
 			n.open = false
 			break
 		}
@@ -281,14 +290,18 @@ func (p *parser) array(opener, closer byte) *node {
 				break
 			}
 			p.i++
+			if p.closesWrongly(c) {
+				n.open = false
+				break
+			}
 			continue
 		}
-		if c == ':' {
+		if c == ':' && p.on(LostBrackets) {
 			p.i += size
 			p.pairInArray(n)
 			continue
 		}
-		if opener == '[' && p.around(1) == '{' && len(n.items) > 0 && !n.items[0].container() && p.startsKey(p.i) {
+		if p.on(LostBrackets) && opener == '[' && p.around(1) == '{' && len(n.items) > 0 && p.startsKey(p.i) && !n.has(p.keyAt(p.i)) {
 			break // the members of the object around it go on
 		}
 		start := p.i
@@ -299,7 +312,7 @@ func (p *parser) array(opener, closer byte) *node {
 				p.again = false
 				n.items = append(n.items, p.record())
 			}
-			if item.container() {
+			if item.container() && p.on(StrayWords) {
 				p.dropStuckWord()
 			}
 		}
@@ -339,7 +352,7 @@ func (p *parser) closesOuter(c byte) bool {
 	if !p.isOpen(openerOf(c)) {
 		return false
 	}
-	if c == '}' && p.around(0) == '[' && p.around(1) == '{' && p.around(2) != '[' {
+	if p.on(SurplusBrackets) && c == '}' && p.around(0) == '[' && p.around(1) == '{' && p.around(2) != '[' {
 		// "}, {" cannot go on inside an object: the brace is one too many.
 		if comma := p.skip(p.i + 1); p.at(comma) == ',' && p.at(p.skip(comma+1)) == '{' {
 			return false
@@ -348,29 +361,10 @@ func (p *parser) closesOuter(c byte) bool {
 	return true
 }
 
-// lostRow handles a table whose row lost its opening bracket: rows of equal
-// length, then as many scalars, then a bracket that was meant for the row,
-// which shows where another row follows in place of a key.
-func (p *parser) lostRow(n *node) bool {
-	if p.around(1) != '{' || len(n.items) == 0 || n.items[0].kind != kindArray {
-		return false
-	}
-	width := len(n.items[0].items)
-	rows := len(n.items) - width
-	if width < 2 || rows < 1 || n.items[rows-1].kind != kindArray || len(n.items[rows-1].items) != width {
-		return false
-	}
-	for _, item := range n.items[rows:] {
-		if item.container() {
-			return false
-		}
-	}
-	if comma := p.skip(p.i); p.at(comma) != ',' || p.at(p.skip(comma+1)) != '[' {
-		return false
-	}
-	row := &node{kind: kindArray, items: append([]*node(nil), n.items[rows:]...)}
-	n.items = append(n.items[:rows], row)
-	return true
+// closesWrongly says whether a closing bracket that no open one fits was meant
+// for the innermost, which is not the only one: something was to end there.
+func (p *parser) closesWrongly(c byte) bool {
+	return p.on(WrongBrackets) && len(p.open) > 1 && c != ')' && !p.isOpen(openerOf(c))
 }
 
 // pairInArray handles ["key": value]: the last item was a key, and its colon

@@ -41,13 +41,17 @@ const (
 func (p *parser) atQuote(q *quote, t *text, size int) (int, bool) {
 	at := p.i
 	v := p.judge(q, t, at, size)
+	if v.role == isInner && !p.on(InnerQuotes) || v.role == isBefore && !p.on(LostQuotes) {
+		v = verdict{role: isEnd}
+	}
 	switch v.role {
 	case isBefore:
 		if v.end < at {
 			t.b = t.b[:t.sepLen]
 		}
-		t.b = []byte(trimSpaceEscapes(string(t.b)))
-		return v.end, true
+		body, end := p.beforeClosers(q, trimSpaceEscapes(string(t.b)), v.end)
+		t.b = []byte(body)
+		return end, true
 	case isEnd:
 		if q.inner && q.open == '"' && q.where == inMember {
 			t.b = append(t.b, `\"`...) // one quote written for two
@@ -62,6 +66,35 @@ func (p *parser) atQuote(q *quote, t *text, size int) (int, bool) {
 	q.inner = !q.inner && isTextStart(next)
 	p.i = at + size
 	return 0, false
+}
+
+// beforeClosers leaves out the brackets at the end of a string's body that close
+// what is open around it: its closing quote was lost before them. It returns
+// where the string ends then.
+func (p *parser) beforeClosers(q *quote, body string, end int) (string, int) {
+	for range p.closersEnd(q.start, end) {
+		body = trimSpaceEscapes(body[:len(body)-1])
+		end = len(strings.TrimRight(p.s[:end], " \t\r\n")) - 1
+	}
+	return body, end
+}
+
+// closersEnd counts the brackets before end, and behind start, that close what
+// is open around a string without being opened in it.
+func (p *parser) closersEnd(start, end int) int {
+	n := 0
+	text := strings.TrimRight(p.s[start:end], " \t\r\n")
+	if !p.spend(len(text)) {
+		return 0
+	}
+	for n < len(p.open) && text != "" && text[len(text)-1] == closerOf(p.around(n)) {
+		if opener := p.around(n); strings.LastIndexByte(text[:len(text)-1], opener) >= 0 {
+			return 0
+		}
+		text = strings.TrimRight(text[:len(text)-1], " \t\r\n")
+		n++
+	}
+	return n
 }
 
 // isTextStart says whether r, behind a quote, shows that the quote opens.
@@ -186,10 +219,14 @@ func (p *parser) beforeText(q *quote, t *text, at, size, next int) verdict {
 	if t.sep > 0 && p.skip(t.sep+1) == at {
 		switch c := p.s[t.sep]; {
 		case c == ',' && ownKey,
-			c == ',' && q.where == inArray && p.startsItem(at),
+			c == ',' && q.where == inArray && (p.startsItem(at) || p.startsKey(at) && p.closersEnd(q.start, t.sep) > 0),
 			c == '+' && q.where != inKey && p.closing(at, size) >= 0,
 			c == ':' && q.where == inKey:
 			return verdict{role: isBefore, end: t.sep}
+		case c == ',' && q.where == inKey && t.colon > 0 && p.startsKey(at):
+			// "a: 1, "b": 2: the first colon was that of the key.
+			t.sepLen = t.colonLen
+			return verdict{role: isBefore, end: t.colon}
 		case c == ',':
 			return inner
 		}
@@ -275,6 +312,12 @@ func (p *parser) startsKey(i int) bool {
 	_, size := utf8.DecodeRuneInString(p.s[end:])
 	c, _ := p.sign(p.skip(end + size))
 	return c == ':'
+}
+
+// keyAt returns the key for which startsKey is true.
+func (p *parser) keyAt(i int) string {
+	n := p.quoteAt(i)
+	return p.s[i+n : p.closing(i, n)]
 }
 
 // startsItem says whether a quoted item of an array stands at i.

@@ -34,10 +34,13 @@ func (e *Error) Error() string { return fmt.Sprintf("json repair: byte %d: %s", 
 // for byte. Several values become an array, unless a later one is a new
 // version of the one before it; a bare word or sentence becomes a string.
 func Repair(text string) ([]byte, error) {
+	return newParser(answer(text), true).repair(text)
+}
+
+func (p *parser) repair(text string) ([]byte, error) {
 	if b := []byte(text); json.Valid(b) {
 		return b, nil
 	}
-	p := newParser(answer(text), true)
 	return finish(p.document())
 }
 

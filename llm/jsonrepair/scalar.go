@@ -8,6 +8,8 @@ import (
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
 // isWord says whether c can be part of a name; bytes above ASCII count.
 func isWord(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || c >= utf8.RuneSelf
@@ -32,6 +34,9 @@ func (p *parser) literal(word string) (string, bool) {
 	if len(word) > len("undefined") {
 		return "", false
 	}
+	if !p.on(Literals) {
+		return word, word == "true" || word == "false" || word == "null"
+	}
 	v, ok := literals[strings.ToLower(word)]
 	return v, ok
 }
@@ -46,13 +51,19 @@ func (p *parser) regex(where position) *node {
 	for j := p.i + 1; j < len(p.s) && p.s[j] != '\n'; j++ {
 		if p.s[j] == '\\' {
 			j++
-		} else if p.s[j] == '/' {
+		} else if p.s[j] == '/' && p.endsPattern(j+1) {
 			n := quoted(escape(p.s[p.i : j+1]))
 			p.i = j + 1
 			return n
 		}
 	}
 	return p.word(where)
+}
+
+// endsPattern says whether a pattern that ends before i stands alone.
+func (p *parser) endsPattern(i int) bool {
+	next := p.skip(i)
+	return next >= len(p.s) || strings.IndexByte(",;]})", p.s[next]) >= 0
 }
 
 // number reads a number. What only begins like one is a word.
@@ -75,21 +86,21 @@ func (p *parser) number(where position) *node {
 		return p.word(where)
 	}
 	fixed, ok := fixNumber(token)
-	if !ok {
+	if !ok || fixed != token && !p.on(Numbers) {
 		return p.word(where)
 	}
 	if where == inMember || where == inTop {
-		if grouped := p.grouped(end); where == inMember && grouped > end {
+		if grouped := p.grouped(end); p.on(Amounts) && where == inMember && grouped > end {
 			p.i = grouped
 			return quoted(p.s[start:grouped])
 		}
 		next := p.skip(end)
-		if c, _ := p.sign(next); isWord(c) && !isDigit(c) && strings.IndexByte(p.s[end:next], '\n') < 0 && !p.bareKeyAt(next) {
+		if c, _ := p.sign(next); p.on(Amounts) && isWord(c) && !isDigit(c) && strings.IndexByte(p.s[end:next], '\n') < 0 && !p.bareKeyAt(next) {
 			return p.word(where) // a number with its unit
 		}
 	}
 	p.i = end
-	if n := p.quoteAt(end); n > 0 {
+	if n := p.quoteAt(end); n > 0 && p.on(LostQuotes) {
 		if after := p.skip(end + n); after >= len(p.s) || strings.IndexByte(",]}", p.s[after]) >= 0 {
 			p.i = end + n // its opening quote was lost
 		}
@@ -171,7 +182,7 @@ const maxCalls = 3
 // the value.
 func (p *parser) call(where position) *node {
 	start := p.i
-	if end := p.wordEnd(start); end > start && p.calls < maxCalls && p.work >= 0 {
+	if end := p.wordEnd(start); p.on(Calls) && end > start && p.calls < maxCalls && p.work >= 0 {
 		paren := p.skip(end)
 		if p.at(paren) != '(' || !p.push('(') {
 			return nil
@@ -220,7 +231,7 @@ func (p *parser) word(where position) *node {
 		return nil
 	}
 	s := strings.TrimRightFunc(p.s[start:p.i], unicode.IsSpace)
-	if n := p.quoteAt(p.i); n > 0 {
+	if n := p.quoteAt(p.i); n > 0 && p.on(LostQuotes) {
 		if after := p.skip(p.i + n); after >= len(p.s) || strings.IndexByte(",]}:", p.s[after]) >= 0 {
 			p.i += n // its opening quote was lost
 		}
@@ -256,11 +267,7 @@ func (p *parser) bareText(where position) {
 	for p.i < len(p.s) {
 		c, _ := p.sign(p.i)
 		switch {
-		case c == '\n':
-			if where != inMember || !p.continues(p.i) {
-				return
-			}
-		case c == ',' || c == ';' && where != inTop || c == ']' || c == '}':
+		case c == '\n', c == ',' || c == ';' && where != inTop || c == ']' || c == '}':
 			return
 		case c == '{' || c == '[' || c == '(':
 			end := p.balanced(p.i)
@@ -309,18 +316,6 @@ func (p *parser) endsBareText(where position) bool {
 	}
 	c := p.at(p.skip(p.i + n))
 	return c == ',' || c == '}' || c == ']' || c == 0
-}
-
-// continues says whether the line behind the line break at i goes on with the
-// text before it: it begins with words that are no key.
-func (p *parser) continues(i int) bool {
-	next := p.skip(i)
-	if !isWord(p.at(next)) || p.bareKeyAt(next) {
-		return false
-	}
-	rest := p.s[next:min(len(p.s), next+keyWindow)]
-	stop := strings.IndexAny(rest, ":,{}[]\"\n")
-	return stop >= 0 && rest[stop] != ':' && rest[stop] != '"'
 }
 
 // balanced returns the position of the bracket that closes the one at i on

@@ -17,28 +17,45 @@ func (p *parser) quoteAt(i int) int {
 		return 0
 	}
 	slashes := 0
-	for p.at(i+slashes) == '\\' && slashes < maxEscapes {
+	for p.on(EscapedText) && p.at(i+slashes) == '\\' && slashes < maxEscapes {
 		slashes++
 	}
 	r, n := utf8.DecodeRuneInString(p.s[i+slashes:])
-	if slashes > 0 && r != '"' && r != '\'' || !isQuote(r) {
+	if slashes > 0 && r != '"' && r != '\'' || !isQuote(r) || r != '"' && !p.on(OtherQuotes) {
 		return 0
 	}
 	return slashes + n
 }
 
-func isQuote(r rune) bool { return doubleLike(r) || singleLike(r) }
+func isQuote(r rune) bool { return doubleLike(r) || singleLike(r) || pairedWith(r) != 0 }
 
-func doubleLike(r rune) bool { return r == '"' || r == '“' || r == '”' || r == '„' }
+func doubleLike(r rune) bool { return strings.ContainsRune("\"“”„‟＂", r) }
 
-func singleLike(r rune) bool { return r == '\'' || r == '‘' || r == '’' || r == '`' || r == '´' }
+func singleLike(r rune) bool { return strings.ContainsRune("'‘’‚`´＇", r) }
+
+// pairedWith is the quote that ends what r begins, of the quotes that come in
+// pairs only, or 0.
+func pairedWith(r rune) rune {
+	switch r {
+	case '«':
+		return '»'
+	case '「':
+		return '」'
+	case '『':
+		return '』'
+	}
+	return 0
+}
 
 // closes says whether r can end a string that began with open: straight
-// quotes end with themselves, the others with any of their kind.
+// quotes end with themselves, pairs with their other half, the others with any
+// of their kind.
 func closes(open, r rune) bool {
 	switch {
 	case open == '"' || open == '\'':
 		return r == open
+	case pairedWith(open) != 0:
+		return r == pairedWith(open)
 	case doubleLike(open):
 		return doubleLike(r)
 	default:
@@ -47,11 +64,8 @@ func closes(open, r rune) bool {
 }
 
 // stringValue reads a string in value position, with the strings joined to it
-// by plus signs, or the JSON that stands in it behind a code fence.
+// by plus signs or by nothing.
 func (p *parser) stringValue(where position) *node {
-	if n := p.fencedInString(); n != nil {
-		return n
-	}
 	first, ok := p.quoted(where)
 	if !ok {
 		return nil
@@ -59,7 +73,7 @@ func (p *parser) stringValue(where position) *node {
 	parts := []string{first}
 	for {
 		next := p.skip(p.i)
-		if p.at(next) == '+' {
+		if p.at(next) == '+' && p.on(Concatenation) {
 			next = p.skip(next + 1)
 			if next >= len(p.s) {
 				p.i = next
@@ -82,7 +96,7 @@ func (p *parser) stringValue(where position) *node {
 // value, as in "a" "b": it is no key.
 func (p *parser) implicitJoin(i int) bool {
 	n := p.quoteAt(i)
-	if n == 0 {
+	if n == 0 || !p.on(Concatenation) {
 		return false
 	}
 	end := p.closing(i, n)
@@ -93,35 +107,18 @@ func (p *parser) implicitJoin(i int) bool {
 	return c == ',' || c == '}'
 }
 
-// fencedInString reads "```json {"a":1} ```" as the value in the fence.
-func (p *parser) fencedInString() *node {
-	start, n := p.i, p.quoteAt(p.i)
-	if !p.fenceAt(start + n) {
-		return nil
-	}
-	inner := p.skip(p.afterFence(start + n))
-	if c := p.at(inner); c != '{' && c != '[' || !p.spend(len(p.s)-inner) || !strings.Contains(p.s[inner:], "```"+p.s[start:start+n]) {
-		return nil
-	}
-	p.i = inner
-	v := p.value(inTop)
-	p.space()
-	if p.err == nil && p.fenceAt(p.i) && p.quoteAt(p.i+3) > 0 {
-		p.i += 3 + p.quoteAt(p.i+3)
-		return v
-	}
-	if p.err == nil {
-		p.i = start
-	}
-	return nil
-}
-
 // text collects the escaped body of a string.
 type text struct {
 	b     []byte
 	depth [3]int // unmatched ( [ { so far
 	// The last separator, and how long the body was before it.
 	sep, sepLen int
+	// The same of the first colon.
+	colon, colonLen int
+	// Escapes of white space before a letter, as lengths of the body, and how
+	// many backslashes before letters were no escapes.
+	white []int
+	meant int
 }
 
 func (t *text) add(s string, at int) {
@@ -138,10 +135,43 @@ func (t *text) add(s string, at int) {
 		t.depth[1] = max(0, t.depth[1]-1)
 	case "}":
 		t.depth[2] = max(0, t.depth[2]-1)
-	case ",", "+", ":":
+	case ":":
+		if t.colon == 0 {
+			t.colon, t.colonLen = at, len(t.b)
+		}
+		t.sep, t.sepLen = at, len(t.b)
+	case ",", "+":
 		t.sep, t.sepLen = at, len(t.b)
 	}
 	t.b = append(t.b, s...)
+}
+
+// body returns the collected text. Where most backslashes before letters are no
+// escapes the writer knew of none: C:\Users\name has no line break in it.
+func (t *text) body() string {
+	if t.meant <= len(t.white) && (t.meant == 0 || !t.formulas()) {
+		return string(t.b)
+	}
+	out, from := make([]byte, 0, len(t.b)+len(t.white)), 0
+	for _, at := range t.white {
+		if at >= len(t.b) {
+			break
+		}
+		out = append(append(out, t.b[from:at]...), '\\')
+		from = at
+	}
+	return string(append(out, t.b[from:]...))
+}
+
+// formulas says whether all escapes before letters are ones that nobody means:
+// of form feeds and backspaces.
+func (t *text) formulas() bool {
+	for _, at := range t.white {
+		if at+1 < len(t.b) && t.b[at+1] != 'b' && t.b[at+1] != 'f' {
+			return false
+		}
+	}
+	return true
 }
 
 // unmatched is the number of open brackets in the string that c would close.
@@ -155,7 +185,7 @@ func (p *parser) quoted(where position) (string, bool) {
 	q := quote{start: start, where: where, escaped: p.s[start] == '\\'}
 	q.open, _ = utf8.DecodeLastRuneInString(p.s[:start+n])
 	p.i += n
-	if q.open == '"' && !q.escaped && strings.HasPrefix(p.s[p.i:], `""`) {
+	if p.on(TripleQuotes) && q.open == '"' && !q.escaped && strings.HasPrefix(p.s[p.i:], `""`) {
 		if end := strings.Index(p.s[p.i+2:], `"""`); end > 0 && p.spend(end) {
 			body := escape(p.s[p.i+2 : p.i+2+end])
 			p.i += end + 5
@@ -167,7 +197,7 @@ func (p *parser) quoted(where position) (string, bool) {
 		c := p.s[p.i]
 		if c == '\\' {
 			if p.backslash(&q, &t) {
-				return string(t.b), true
+				return t.body(), true
 			}
 			continue
 		}
@@ -181,7 +211,7 @@ func (p *parser) quoted(where position) (string, bool) {
 		}
 		if end, ok := p.atQuote(&q, &t, size); ok {
 			p.i = end
-			return string(t.b), true
+			return t.body(), true
 		}
 	}
 	if p.err != nil {
@@ -240,6 +270,9 @@ func (p *parser) backslash(q *quote, t *text) bool {
 	}
 	switch c {
 	case '/', 'b', 'f', 'n', 'r', 't':
+		if c != '/' && isLetter(p.at(p.i+2)) {
+			t.white = append(t.white, len(t.b))
+		}
 		t.b = append(t.b, '\\', c)
 		p.i += 2
 	case 'u':
@@ -254,8 +287,9 @@ func (p *parser) backslash(q *quote, t *text) bool {
 	default:
 		// An escape that JSON does not have is the character itself, unless
 		// the backslash means something: in paths, patterns and formulas.
-		if strings.IndexByte("dDsSwW.()[]", c) >= 0 || isWord(c) && isWord(p.at(p.i+2)) {
+		if p.on(MeantBackslashes) && (strings.IndexByte("dDsSwW.()[]", c) >= 0 || isLetter(c) && isWord(p.at(p.i+2))) {
 			t.b = append(t.b, `\\`...)
+			t.meant++
 		}
 		p.i++
 	}
@@ -344,6 +378,13 @@ func (p *parser) unclosed(q *quote, t *text) (string, bool) {
 		if !strings.ContainsAny(inside, "\"\\{[]}") {
 			return p.untilDelimiter(q), true
 		}
+	}
+	if line := strings.IndexByte(p.s[q.start:], '\n'); line > 0 && p.closersEnd(q.start, q.start+line) == len(p.open) && len(p.open) > 0 {
+		// Its line closes all that is open: the rest of the text is another matter.
+		p.i = q.start + p.quoteAt(q.start)
+		body, end := p.beforeClosers(q, trimSpaceEscapes(escape(p.s[p.i:q.start+line])), q.start+line)
+		p.i = end
+		return body, true
 	}
 	body, rest := dropSpace(string(t.b), p.s[q.start:])
 	if strings.HasSuffix(rest, "```") && strings.HasSuffix(body, "```") {
