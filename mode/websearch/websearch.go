@@ -296,7 +296,17 @@ func (w *writing) conflicts() []cite.Conflict {
 			return q.Source == s.Passage.Source && q.Start < s.Passage.End && s.Passage.Start < q.End
 		})
 	}
-	return slices.DeleteFunc(cite.Conflicts(e.Ledger, e.Snapshots, read), func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
+	all := cite.Conflicts(e.Ledger, e.Snapshots, read)
+	for _, f := range e.Facets {
+		for _, c := range cite.Disagreements(f.Title, e.Ledger, e.Snapshots, read) {
+			if !slices.ContainsFunc(all, func(o cite.Conflict) bool {
+				return o.A.Passage.Source == c.A.Passage.Source && o.B.Passage.Source == c.B.Passage.Source
+			}) {
+				all = append(all, c)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
 }
 
 // notes are what the reader of the answer should know about how it came about.
