@@ -65,14 +65,7 @@ var plan = &prompt.Task[planInput, Plan]{
 	Template: prompt.Parse(files, "plan.md"),
 	History:  func(in planInput) []llm.Message { return in.History },
 	Fallback: func(in planInput) (Plan, error) {
-		question := in.Question
-		for _, m := range slices.Backward(in.History) {
-			if m.Role == llm.RoleUser {
-				question = extract.FollowOn(question, m.Content)
-				break
-			}
-		}
-		return planByRules(question, in), nil
+		return planByRules(standing(in.Question, in.History), in), nil
 	},
 }
 
@@ -134,6 +127,11 @@ func (g *gathering) plan(ctx context.Context) error {
 	}
 	g.evidence.Question = p.Question
 	g.planned = p.Facets
+	if made.Extractive {
+		if err := g.translate(ctx, p.Question); err != nil {
+			return err
+		}
+	}
 	return g.tellPlan("pending")
 }
 
@@ -143,6 +141,9 @@ func (g *gathering) tellPlan(open string) error {
 	steps := make([]event.PlanStep, len(g.planned))
 	for i, f := range g.planned {
 		steps[i] = event.PlanStep{Title: f.Title, State: open, Queries: f.Queries}
+		if g.translated != "" {
+			steps[i].Queries = append(slices.Clip(f.Queries), g.translated)
+		}
 		if g.evidence.Facets[i].Answered {
 			steps[i].State = "done"
 		}
@@ -172,7 +173,7 @@ type followUpInput struct {
 	Queries  int
 	Open     []openFacet
 	Asked    []string
-	Found    []string
+	Found    []Excerpt
 	rules    func() []FollowUp
 }
 
@@ -198,7 +199,7 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 		in.Open = append(in.Open, openFacet{i + 1, f.Title})
 		for _, l := range first(g.ranked(i), 3) {
 			if len(in.Found) < foundShown {
-				in.Found = append(in.Found, l.Text)
+				in.Found = append(in.Found, Excerpt{Title: l.Title, Place: placeOf(l.Spot.Headings, l.Spot.Page), Text: l.Text})
 			}
 		}
 	}
