@@ -58,8 +58,8 @@ func letters(log []event.Event) string {
 func TestWebPhasesComeInOrder(t *testing.T) {
 	const (
 		byModel = `^\(QP(s{1,3}f{1,3})+((nr|x)o?)+PFv+CEA\)$`
-		byRules = `^\(QP(s{1,3}f{1,3})+(nr|x)+PFC?EA\)$`
-		rounds  = `^plan (round-\d+/search-\d+/find )+(round-1/rerank )?round-1/sift (round-\d+/(search-\d+/find|rerank|sift|followups) )*`
+		byRules = `^\(QPs{1,4}f{1,4}(s{1,3}f{1,3})*(nr|x)+PFC?EA\)$` // one more query in the first round may be in English
+		rounds  = `^plan (translate )?(round-\d+/search-\d+/find )+(round-1/rerank )?round-1/sift (round-\d+/(search-\d+/find|rerank|sift|followups) )*`
 		written = `(read-\d+/(read|note) )+quote answer check/words (check/judge check/verdict )?(rewrite recheck/words (recheck/judge recheck/verdict )?)?report $`
 		quoted  = `(read-\d+/read )+quote answer report $`
 	)

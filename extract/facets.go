@@ -238,7 +238,7 @@ func standAlone(parts []string) []string {
 // as rules can: it gets the names of the earlier one, or where that has none, the
 // words that say what it is about.
 func FollowOn(question, earlier string) string {
-	if !leans(question) && !goesOn(question) {
+	if !leans(question) && (!goesOn(question) || says(question)) {
 		return question
 	}
 	about := append(names(earlier), identifiers(earlier)...)
@@ -255,6 +255,12 @@ func FollowOn(question, earlier string) string {
 // goesOn reports whether a question opens or ends like one that takes up what
 // was said before.
 func goesOn(question string) bool { return continues.MatchString(question) }
+
+// says reports whether a question says what it is about: something by its own name,
+// and what of it is asked.
+func says(question string) bool {
+	return len(identifiers(question)) > 0 && len(contentWords(question)) > 1
+}
 
 var continues = regexp.MustCompile(`(?i)^(?:and|but|or|so|what about|how about|а|и|но|а что|und|aber|et|y)\s|^(?:那|那么|那麼|还有|還有)|呢[？?]?$`)
 

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"dossier/index"
 	"dossier/internal/base/term"
 	"dossier/lang"
 )
@@ -181,6 +182,11 @@ func (l *layout) flush() {
 	if len(l.paragraph) == 0 {
 		return
 	}
+	if l.leads && len(l.paragraph) > 1 && l.isTerm() {
+		l.add(l.paragraph[0])
+		l.end()
+		l.paragraph, l.leads = l.paragraph[1:], false
+	}
 	joined := l.wrapped(l.paragraph)
 	for i, source := range l.paragraph {
 		if i > 0 && !joined {
@@ -190,6 +196,22 @@ func (l *layout) flush() {
 	}
 	l.end()
 	l.paragraph, l.leads = l.paragraph[:0], false
+}
+
+// termWords is how many words the term of a definition has for the most.
+const termWords = 6
+
+// isTerm reports whether the first line of the quote is what the lines after it
+// define: a few words that go on in no sentence, and then one that begins anew.
+func (l *layout) isTerm() bool {
+	first, next := strings.TrimSpace(l.paragraph[0].In(l.text)), strings.TrimSpace(l.paragraph[1].In(l.text))
+	begins, _ := utf8.DecodeRuneInString(next)
+	ends, _ := utf8.DecodeLastRuneInString(first)
+	if lang.Words(first) > termWords || !unicode.IsUpper(begins) || unicode.IsPunct(ends) && ends != ')' && ends != ']' {
+		return false
+	}
+	tokens := index.Tokens(first, lang.Detect(next))
+	return len(tokens) > 0 && !tokens[len(tokens)-1].Function && !tokens[0].Function
 }
 
 // end shows the line that was written.

@@ -33,6 +33,14 @@ func TestDisplay(t *testing.T) {
 			"The first sentence is here.\nThe second one is a good deal longer than that.\nShort ones join, too, all of them.\nThat is all there is to say about it.",
 			[]string{"The first sentence is here. The second one is a good deal longer than that. Short ones join, too, all of them. That is all there is to say about it."},
 		},
+		"a term with its definition": {
+			"shared_buffers (integer)\nSets the amount of memory that the server uses for buffers which are shared.\nThe default is 128 megabytes.",
+			[]string{"shared_buffers (integer)", "Sets the amount of memory that the server uses for buffers which are shared. The default is 128 megabytes."},
+		},
+		"a sentence that begins within a line": {
+			"The default of the\nPostgreSQL server is found here, and it is not changed by anybody who\nknows what it is for.",
+			[]string{"The default of the PostgreSQL server is found here, and it is not changed by anybody who knows what it is for."},
+		},
 		"paragraphs": {"one\n\ntwo", []string{"one", "two"}},
 		"a list with its lead-in": {
 			"The tools are:\n\n- a hammer, which is used for the nails\n  that hold the frame\n- a saw",

@@ -77,6 +77,9 @@ type Quote struct {
 	// Link is where a reader finds it: "path:line" in a file that is text, the
 	// path of another file, or the URL with a text fragment.
 	Link string `json:"link,omitempty"`
+	// Before counts the cells of its row that stand before it, where it begins
+	// within a row of a table.
+	Before int `json:"before,omitempty"`
 	// Lang is the language of the quote if the question is in another; Gather
 	// sets it.
 	Lang lang.Code `json:"lang,omitempty"`
@@ -132,7 +135,7 @@ func QuoteAt(source cite.Source, snap *cite.Snapshot, p cite.Passage) (Quote, er
 	if source.Kind == cite.Web || hasLines(&source) {
 		link = source.Link(p, snap)
 	}
-	return Quote{Text: text, Passage: p, Link: link}, nil
+	return Quote{Text: text, Passage: p, Link: link, Before: cellsBefore(snap.Text, p.Start)}, nil
 }
 
 // Gather fills Sources with what the rest of the report uses: the sources of

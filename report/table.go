@@ -25,19 +25,35 @@ func (q *Quote) header() (names []string, above bool) {
 		return nil, false
 	}
 	if path := q.Passage.HeadingPath; len(path) > 0 {
-		if head := texts(path[len(path)-1]); len(head) > 1 && fits(head, rows) {
+		if head := texts(path[len(path)-1]); len(head) > 1 && fits(head, rows, q.Before) {
 			return head, true
 		}
 	}
-	if head := texts(rows[0]); len(rows) > 1 && fits(head, rows[1:]) {
+	if head := texts(rows[0]); len(rows) > 1 && q.Before == 0 && fits(head, rows[1:], 0) {
 		return head, false
 	}
 	return nil, false
 }
 
-// fits reports whether all rows have a cell for each name.
-func fits(head, rows []string) bool {
-	return !slices.ContainsFunc(rows, func(row string) bool { return len(cells(row)) != len(head) })
+// fits reports whether all rows have a cell for each name; the first may lack
+// some at its beginning, and the last at its end.
+func fits(head, rows []string, before int) bool {
+	for i, row := range rows {
+		n := len(cells(row))
+		if i == 0 {
+			n += before
+		}
+		if n > len(head) || n < len(head) && i < len(rows)-1 {
+			return false
+		}
+	}
+	return true
+}
+
+// cellsBefore counts the cells of a row that stand before a place in a text.
+func cellsBefore(text string, at int) int {
+	begins := strings.LastIndexByte(text[:at], '\n') + 1
+	return max(0, len(cells(strings.TrimSpace(text[begins:at]+"x")))-1)
 }
 
 // cells returns the cells of a row: what stands between bars that have space
@@ -94,22 +110,22 @@ func (q *Quote) tabulated(lines []shown) []shown {
 		return lines
 	}
 	var out []shown
+	before := q.Before
 	for _, l := range lines {
 		row := cells(l.text)
 		switch {
-		case l.verbatim || len(row) != len(head):
-			if !ruled(l.text) {
-				out = append(out, l)
-			}
-		case ruled(l.text):
+		case ruled(l.text) && !l.verbatim:
+		case l.verbatim || len(row) < 2 || before+len(row) > len(head):
+			out = append(out, l)
 		case !above: // the header itself
 			above = true
 		default:
 			for i, c := range row {
 				if c.Start < c.End {
-					out = append(out, l.cell(c, head[i]))
+					out = append(out, l.cell(c, head[before+i]))
 				}
 			}
+			before = 0
 		}
 	}
 	return out

@@ -23,7 +23,8 @@ func TestRows(t *testing.T) {
 		"a name without anything": {"4 | ready", " | State", "4 | ready", " | State"},
 		"header and row":          {"The states are:\nCode | State\n4 | finished", "Signals", "The states are:\nCode: 4\nState: finished", "Signals"},
 		"a table of Markdown":     {"| Code | State |\n|---|---|\n| 4 | finished |\n| 5 | cold |", "", "Code: 4\nState: finished\nCode: 5\nState: cold", ""},
-		"another number of cells": {"4 | finished", "Code | State | Meaning", "4 | finished", "Code | State | Meaning"},
+		"another number of cells": {"4 | finished | at five", "Code | State", "4 | finished | at five", "Code | State"},
+		"the beginning of a row":  {"4 | finished", "Signals / Code | State | Meaning", "Code: 4\nState: finished", "Signals"},
 		"a pipe":                  {"Run `ls | wc` or ls | wc to count.", "Counting", "Run `ls | wc` or ls | wc to count.", "Counting"},
 		"a title with a bar":      {"It boils.", "Kettle | Kitchen", "It boils.", "Kettle | Kitchen"},
 	} {
@@ -40,6 +41,31 @@ func TestRows(t *testing.T) {
 		}
 		if got := under(&Source{}, q); got != line(tc.path) {
 			t.Errorf("%s stands under %q, want %q", name, got, tc.path)
+		}
+	}
+}
+
+// A quote that begins within a row knows which of its cells these are.
+func TestPartOfARow(t *testing.T) {
+	const text = "Signals\n| 4 | finished | the water has boiled | no |\n5 | cold"
+	snap := cite.NewSnapshot(text)
+	for quote, want := range map[string]string{
+		"finished | the water has boiled":       "State: finished|Meaning: the water has boiled",
+		"has boiled | no":                       "Meaning: has boiled|Error: no",
+		"4 | finished | the water":              "Code: 4|State: finished|Meaning: the water",
+		"the water has boiled | no |\n5 | cold": "Meaning: the water has boiled|Error: no|Code: 5|State: cold",
+	} {
+		at := strings.Index(text, quote)
+		q, err := QuoteAt(cite.Source{Number: 1, Kind: cite.File}, snap, cite.Passage{Source: 1, Start: at, End: at + len(quote), HeadingPath: []string{"Code | State | Meaning | Error"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, l := range q.displayed() {
+			lines = append(lines, l.text)
+		}
+		if got := strings.Join(lines, "|"); got != want {
+			t.Errorf("%q: %s, want %s", quote, got, want)
 		}
 	}
 }

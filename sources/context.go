@@ -50,11 +50,17 @@ func (e *Evidence) excerpts(taken map[int]bool) []Excerpt {
 		if !taken[i] {
 			continue
 		}
-		place := strings.Join(p.HeadingPath, " › ")
-		if p.Page > 0 {
-			place = strings.TrimPrefix(fmt.Sprintf("%s, p. %d", place, p.Page), ", ")
-		}
-		out = append(out, Excerpt{Source: p.Source, Title: p.Title, Date: p.Date, Place: place, Text: p.Text})
+		out = append(out, Excerpt{Source: p.Source, Title: p.Title, Date: p.Date, Place: placeOf(p.HeadingPath, p.Page), Text: p.Text})
 	}
 	return out
+}
+
+// placeOf is where a passage stands, as a model reads it: what a row, a definition
+// or a step is about is often said above it only.
+func placeOf(headings []string, page int) string {
+	place := strings.Join(headings, " › ")
+	if page > 0 {
+		place = strings.TrimPrefix(fmt.Sprintf("%s, p. %d", place, page), ", ")
+	}
+	return place
 }

@@ -48,6 +48,8 @@ type Query struct {
 	// Wide asks also those engines that are kept for when the others have too
 	// little.
 	Wide bool
+	// Lang of the query, if it is not the question's.
+	Lang lang.Code
 }
 
 // Finding is what came of a query.

@@ -121,6 +121,7 @@ type gathering struct {
 	evidence   *Evidence
 	planned    []Facet
 	noModel    bool            // when the plan was made there was none
+	translated string          // the question in English, as a query; "" where it is asked in its own language only
 	asked      []string        // queries, in order
 	askedSet   map[string]bool // in lower case
 	searched   int             // queries that were put to the corpus
@@ -203,7 +204,7 @@ func (g *gathering) ask(query string) bool {
 
 // search does the rounds.
 func (g *gathering) search(ctx context.Context) error {
-	queries := g.firstQueries()
+	queries := g.inEnglish(g.firstQueries())
 	for n := 1; len(queries) > 0; n++ {
 		round := g.scope.Child(fmt.Sprintf("round-%d", n))
 		fresh, err := g.round(ctx, round, n, queries)
@@ -259,6 +260,17 @@ func (g *gathering) firstQueries() []FollowUp {
 			return out
 		}
 	}
+}
+
+// inEnglish adds the one query for all facets that is beyond what a round has.
+func (g *gathering) inEnglish(queries []FollowUp) []FollowUp {
+	if g.translated == "" || !g.ask(g.translated) {
+		return queries
+	}
+	for i := range g.planned {
+		queries = append(queries, FollowUp{i + 1, g.translated})
+	}
+	return queries
 }
 
 // full says whether a round has all the queries that it may have.
@@ -324,7 +336,11 @@ func (g *gathering) find(ctx context.Context, s *run.Scope, q *query, round int)
 			}
 		}
 		s.Charge(run.Spent{Searches: 1})
-		return g.Corpus.Find(ctx, Query{Text: q.text, Limit: g.Tuning.MaxResults, Engines: g.enginesFor(q), Wide: round > 1})
+		asked := Query{Text: q.text, Limit: g.Tuning.MaxResults, Engines: g.enginesFor(q), Wide: round > 1}
+		if q.text == g.translated {
+			asked.Lang = lang.English
+		}
+		return g.Corpus.Find(ctx, asked)
 	})
 }
 

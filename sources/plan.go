@@ -127,6 +127,11 @@ func (g *gathering) plan(ctx context.Context) error {
 	}
 	g.evidence.Question = p.Question
 	g.planned = p.Facets
+	if made.Extractive {
+		if err := g.translate(ctx, p.Question); err != nil {
+			return err
+		}
+	}
 	return g.tellPlan("pending")
 }
 
@@ -136,6 +141,9 @@ func (g *gathering) tellPlan(open string) error {
 	steps := make([]event.PlanStep, len(g.planned))
 	for i, f := range g.planned {
 		steps[i] = event.PlanStep{Title: f.Title, State: open, Queries: f.Queries}
+		if g.translated != "" {
+			steps[i].Queries = append(slices.Clip(f.Queries), g.translated)
+		}
 		if g.evidence.Facets[i].Answered {
 			steps[i].State = "done"
 		}
@@ -165,7 +173,7 @@ type followUpInput struct {
 	Queries  int
 	Open     []openFacet
 	Asked    []string
-	Found    []string
+	Found    []Excerpt
 	rules    func() []FollowUp
 }
 
@@ -191,7 +199,7 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 		in.Open = append(in.Open, openFacet{i + 1, f.Title})
 		for _, l := range first(g.ranked(i), 3) {
 			if len(in.Found) < foundShown {
-				in.Found = append(in.Found, l.Text)
+				in.Found = append(in.Found, Excerpt{Title: l.Title, Place: placeOf(l.Spot.Headings, l.Spot.Page), Text: l.Text})
 			}
 		}
 	}

@@ -40,18 +40,18 @@ func TestPrompts(t *testing.T) {
 		})
 		show("plan", messages, err)
 		messages, err = followUps.Messages(followUpInput{
-			Question: c.question, Where: "a collection of the user's documents", Queries: 2, Open: []openFacet{{2, c.facet}}, Asked: []string{c.question}, Found: []string{c.text},
+			Question: c.question, Where: "a collection of the user's documents", Queries: 2, Open: []openFacet{{2, c.facet}}, Asked: []string{c.question}, Found: []Excerpt{{Title: c.name, Place: "A › B", Text: c.text}},
 		})
 		show("followups", messages, err)
 		messages, err = note.Messages(noteInput{
-			Question: c.question, Facets: []string{c.facet}, Title: c.name, Date: "2025-03", Language: c.code.Name(), Passages: []string{c.text, c.text},
+			Question: c.question, Facets: []string{c.facet}, Title: c.name, Date: "2025-03", Language: c.code.Name(), Passages: []Excerpt{{Place: "Lamp › Code | Meaning, p. 2", Text: c.text}, {Text: c.text}},
 		})
 		show("note", messages, err)
-		messages, err = judge.Messages(judgeInput{[]judgedClaim{{1, c.claim, []numbered{{1, c.text}, {2, c.text}}}, {2, c.claim, []numbered{{1, c.text}}}}})
+		messages, err = judge.Messages(judgeInput{[]judgedClaim{{1, c.claim, []numbered{{Number: 1, Title: c.name, Place: "A › B", Text: c.text}, {Number: 2, Text: c.text}}}, {2, c.claim, []numbered{{Number: 1, Text: c.text}}}}})
 		show("judge", messages, err)
 		messages, err = rewrite.Messages(rewriteInput{
 			Question: c.question, Language: c.code.Name(), Answer: c.claim + " [1]", Failing: []failing{{c.claim, "the source does not say it"}},
-			Passages: []Excerpt{{Source: 1, Title: c.name, Text: c.text}},
+			Passages: []Excerpt{{Source: 1, Title: c.name, Place: "A › B", Text: c.text}},
 		})
 		show("rewrite", messages, err)
 	}

@@ -271,7 +271,7 @@ type noteInput struct {
 	Title    string
 	Date     string
 	Language string
-	Passages []string
+	Passages []Excerpt // of this document
 }
 
 var note = &prompt.Task[noteInput, Note]{
@@ -306,7 +306,7 @@ func (g *gathering) takeNote(ctx context.Context, s *run.Scope, r *reading) erro
 		in.Facets = append(in.Facets, f.Title)
 	}
 	for _, p := range fitting(r.places(snap), snap, strings.Join(append([]string{in.Question}, in.Facets...), "\n"), noteTokens) {
-		in.Passages = append(in.Passages, snap.Text[p.Start:p.End])
+		in.Passages = append(in.Passages, Excerpt{Place: placeOf(p.Headings, p.Page), Text: snap.Text[p.Start:p.End]})
 	}
 	r.note, err = note.Do(ctx, s, g.Models, in, prompt.Options[Note]{Model: g.Model})
 	if err != nil {
@@ -371,6 +371,7 @@ func (g *gathering) quote(ctx context.Context) error {
 		if err != nil {
 			weights = even{}
 		}
+		weights = g.weighing(weights)
 		out := make([]chosen, len(e.Facets))
 		for i, f := range e.Facets {
 			out[i] = e.choose(f.Title, f.Passages, weights, extract.Options{})
@@ -395,8 +396,23 @@ func (g *gathering) quote(ctx context.Context) error {
 func (g *gathering) passagesFor(facet int, byID map[string]int) []int {
 	leads := g.readable(facet)
 	leads = append(first(leads, g.Tuning.TopK), slices.DeleteFunc(leads[min(g.Tuning.TopK, len(leads)):], func(l Lead) bool { return l.Spot.End > 0 })...)
-	return g.passagesAmong(leads, g.planned[facet].Title, byID)
+	own := g.passagesAmong(leads, g.planned[facet].Title, byID)
+	if g.translated == "" {
+		return own
+	}
+	// What is in English shares no words with the facet.
+	kept := slices.Clone(first(own, passagesKept-translatedKept))
+	for _, n := range append(g.passagesAmong(leads, g.translated, byID), own...) {
+		if len(kept) < passagesKept && !slices.Contains(kept, n) {
+			kept = append(kept, n)
+		}
+	}
+	return kept
 }
+
+// translatedKept is how many of the passages of a facet are there for what they
+// say in English, where it was asked in it too.
+const translatedKept = 8
 
 // passagesAmong returns the passages of leads that were read, the best first:
 // those that a search found, or, where only reading told the passages, those of

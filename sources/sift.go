@@ -64,12 +64,13 @@ func (g *gathering) siftOne(facet int, weights Weights) sifted {
 	for _, p := range trail.Order() {
 		out.Order = append(out.Order, p.ID)
 	}
+	out.Order = g.withTranslated(facet, out.Order)
 	ranked := g.ranked(facet)
 	if !g.meaning {
 		ranked = g.best(out.Order, g.Tuning.TopK)
 	}
 	passages := g.passagesOf(ranked)
-	chosen := extract.Select(title, passages, weights, extract.Options{})
+	chosen := extract.Select(title, passages, g.weighing(weights), extract.Options{})
 	out.verdict = verdict{chosen.Answered, chosen.Confidence}
 	out.Next = trail.Queries()
 	if !chosen.Answered {
@@ -84,6 +85,9 @@ func (g *gathering) siftOne(facet int, weights Weights) sifted {
 func (g *gathering) foundFor(facet int) []extract.Found {
 	var out []extract.Found
 	for i, query := range g.searches[facet] {
+		if query == g.translated {
+			continue // names in another language lead nowhere in the question's
+		}
 		f := extract.Found{Query: query}
 		for _, h := range g.found[facet][i].Hits {
 			f.Passages = append(f.Passages, g.passagesOf([]Lead{g.leads[h.ID]})...)

@@ -33,6 +33,8 @@ type judgedClaim struct {
 
 type numbered struct {
 	Number int
+	Title  string
+	Place  string
 	Text   string
 }
 
@@ -163,7 +165,14 @@ func (e *Evidence) check(ctx context.Context, s *run.Scope, w Writing, text stri
 		open = append(open, c)
 		claim := judgedClaim{Number: len(open), Text: c.Claim}
 		for i, p := range c.Passages {
-			claim.Passages = append(claim.Passages, numbered{i + 1, p})
+			one := numbered{Number: i + 1, Text: p}
+			for _, read := range e.Passages {
+				if read.Text == p {
+					one.Title, one.Place = read.Title, placeOf(read.HeadingPath, read.Page)
+					break
+				}
+			}
+			claim.Passages = append(claim.Passages, one)
 		}
 		in.Claims = append(in.Claims, claim)
 	}

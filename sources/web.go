@@ -13,6 +13,7 @@ import (
 	"dossier/cite"
 	"dossier/kb"
 	"dossier/lang"
+	"dossier/lang/terms"
 	"dossier/reader"
 	"dossier/search"
 )
@@ -28,6 +29,9 @@ type Web struct {
 	// Allowed says why a page may not be opened.
 	Allowed func(url string) error
 	Rules   search.Rules
+	// Terms says what words are in English, so that questions in Russian and
+	// Chinese go out in it too where no model writes queries; nil: they don't.
+	Terms *terms.Dictionary
 }
 
 // Pages reads pages; *reader.Fetcher does.
@@ -162,7 +166,7 @@ func (c *webCorpus) Find(ctx context.Context, q Query) (Finding, error) {
 		BlockedKeywords: c.Rules.BlockedKeywords,
 	})
 	hits, err := asked.Search(search.WithTrace(ctx, trace), search.Query{
-		Text: q.Text, Limit: q.Limit, Lang: c.lang, Since: c.scope.Since, Until: c.scope.Until, Sites: c.scope.Sites,
+		Text: q.Text, Limit: q.Limit, Lang: cmp.Or(q.Lang, c.lang), Since: c.scope.Since, Until: c.scope.Until, Sites: c.scope.Sites,
 	})
 	if err != nil {
 		return Finding{}, err

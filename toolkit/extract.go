@@ -51,7 +51,7 @@ func (k *Toolkit) extractPages(config json.RawMessage, s Settings) (tool.Tool, e
 		if k.parts.Web == nil {
 			return tool.Result{}, errNoWeb
 		}
-		r := &pageReading{k: k, c: c}
+		r := &pageReading{k: k, c: c, about: strings.TrimSpace(c.State.Task + "\n" + in.Reasoning)}
 		r.sort(in.URLs)
 		if err := r.fetch(ctx); err != nil {
 			return tool.Result{}, err
@@ -64,6 +64,7 @@ func (k *Toolkit) extractPages(config json.RawMessage, s Settings) (tool.Tool, e
 type pageReading struct {
 	k     *Toolkit
 	c     *tool.Call
+	about string // what the pages are to tell
 	pages []*openedPage
 	fresh int // sources that are new
 }
@@ -177,7 +178,7 @@ func (r *pageReading) result(ctx context.Context, limit int) (tool.Result, error
 			}
 			change.Sources = append(change.Sources, p.source)
 		}
-		shown := cut(p.text, limit)
+		shown := p.shown(r.about, limit)
 		fmt.Fprintf(&b, "%s\n\n**Full Content:**\n%s\n\n*[Content length: %d characters]*\n\n---\n\n", sourceLine(p.source), unframed(shown), utf8.RuneCountInString(shown))
 	}
 	if read == 0 {

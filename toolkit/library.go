@@ -245,8 +245,9 @@ func remember(s *tool.State, made librarySearch) (tool.Change, error) {
 	return setting(KeySearches, all[:min(len(all), mostSearches)])
 }
 
-// shownPassage is how many characters of a passage a list shows.
-const shownPassage = 500
+// shownPassage is how many characters of a passage a list shows: those that are
+// no longer than passages are by default are shown whole.
+const shownPassage = 900
 
 // libraryHit is a passage as a list shows it.
 type libraryHit struct {

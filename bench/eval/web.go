@@ -12,6 +12,7 @@ import (
 	"dossier/cite"
 	"dossier/extract"
 	"dossier/internal/store/memory"
+	"dossier/lang/terms"
 	"dossier/reader"
 	"dossier/report"
 	"dossier/search"
@@ -55,7 +56,7 @@ func (w *web) ask(ctx context.Context, question string, pages []website, order f
 		}
 		e.pages[u] = p
 	}
-	holdings := &sources.Holdings{Web: &sources.Web{Engines: []search.Engine{search.Polite(e, search.Manners{})}, Pages: e}}
+	holdings := &sources.Holdings{Web: &sources.Web{Engines: []search.Engine{search.Polite(e, search.Manners{})}, Pages: e, Terms: terms.Default()}}
 	r, err := w.product.ask(ctx, holdings, sources.Target{Web: &sources.WebScope{}}, question)
 	return r, e.read, err
 }

@@ -97,6 +97,8 @@ type Search struct {
 	AllowPorts      []string      `key:"allow_ports" trusted:"true" help:"Ports of pages beside 80 and 443."`
 	Browser         bool          `key:"browser" default:"true" help:"Show pages that are made by scripts in an installed Chromium."`
 
+	Translate bool `key:"translate" default:"true" help:"Where no model plans, ask engines in English too what was asked in Russian or Chinese: one more query, by dictionaries."`
+
 	Rerank       string `key:"rerank" enum:"auto,endpoint,embeddings,model,lexical" default:"auto" help:"What ranks results: auto takes the first of endpoint, embeddings and model that is set up, else lexical."`
 	RerankURL    URL    `key:"rerank_url" help:"Address of a rerank endpoint in the format of Jina, Cohere or TEI."`
 	RerankAPIKey Secret `key:"rerank_api_key" env:"JINA_API_KEY,COHERE_API_KEY" example:"JINA_API_KEY" help:"Key of the rerank endpoint."`

@@ -10,6 +10,7 @@ import (
 	"dossier/egress"
 	"dossier/internal/base/usage"
 	"dossier/internal/config"
+	"dossier/lang/terms"
 	"dossier/llm"
 	"dossier/reader"
 	"dossier/reader/chromium"
@@ -29,7 +30,7 @@ type outside struct {
 
 // reach puts together the engines that are set up, the reader of pages and the
 // rerankers.
-func reach(cfg *config.Config, s Site, files *reader.Reader, models *llm.Models) (*outside, error) {
+func reach(cfg *config.Config, s Site, files *reader.Reader, models *llm.Models, words *terms.Dictionary) (*outside, error) {
 	guard, err := guardOf(cfg)
 	if err != nil {
 		return nil, err
@@ -57,6 +58,9 @@ func reach(cfg *config.Config, s Site, files *reader.Reader, models *llm.Models)
 		return nil, errors.Join(&usage.Error{Message: "search: " + err.Error(), Hint: "correct search.blocked_domains or search.blocked_keywords"}, o.close())
 	}
 	o.web = &sources.Web{Engines: engines, Missing: missing, Pages: o.pages, Allowed: client.Check, Rules: rules}
+	if cfg.Search.Translate {
+		o.web.Terms = words
+	}
 	return o, nil
 }
 

@@ -94,11 +94,12 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 		language = lang.Code(cfg.Lang)
 	}
 	p := &Product{Reader: reader.New(reader.Config{CacheDir: filepath.Join(s.Dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})}
+	words := terms.New(Dictionaries(cfg, s.Dir).Tables)
 	p.Library = kb.New(s.Store, p.Reader, embedder(models), kb.Options{
 		TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense, K: cfg.KB.K, ChunkSize: cfg.KB.ChunkSize, MaxFile: int64(cfg.KB.MaxFileMB) << 20,
-		Terms: terms.New(Dictionaries(cfg, s.Dir).Tables),
+		Terms: words,
 	})
-	if p.outside, err = reach(cfg, s, p.Reader, models); err != nil {
+	if p.outside, err = reach(cfg, s, p.Reader, models, words); err != nil {
 		p.Reader.Close()
 		return nil, err
 	}
