@@ -106,8 +106,8 @@ func TestSchemasAreThoseThatClientsKnow(t *testing.T) {
 func TestEveryToolIsDescribed(t *testing.T) {
 	k := New(Parts{})
 	s := Settings{Commands: Commands{Workspace: t.TempDir()}}
-	if !slices.Equal(k.Names(), New(Parts{}).Names()) || len(k.Names()) != 27 {
-		t.Errorf("%d names: %v", len(k.Names()), k.Names())
+	if !slices.Equal(k.Names(), New(Parts{}).Names()) {
+		t.Errorf("in another order: %v", k.Names())
 	}
 	var all []tool.Tool
 	for _, name := range k.Names() {

@@ -19,7 +19,8 @@ import (
 	"dossier/run"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
+// Update is for the tests outside of the package too.
+var Update = flag.Bool("update", false, "rewrite golden files")
 
 // glass is a terminal as far as a board uses one: it understands a return, a
 // line feed, moving up and erasing. Lines longer than it is wide wrap.
@@ -188,7 +189,7 @@ func TestBoards(t *testing.T) {
 			})
 		}
 		name := filepath.Join("testdata", "board", string(tc.code)+".txt")
-		if *update {
+		if *Update {
 			if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dossier/internal/cli"
 )
 
 // TestHelp holds the help of every command to its golden text.
@@ -24,7 +26,7 @@ func TestHelp(t *testing.T) {
 		}
 		name := filepath.Join("testdata", "help", strings.ReplaceAll("dossier "+command, " ", "_")+".txt")
 		name = strings.ReplaceAll(name, "dossier_.txt", "dossier.txt")
-		if os.Getenv("UPDATE") != "" {
+		if *cli.Update {
 			if err := os.WriteFile(name, []byte(d.out.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +36,7 @@ func TestHelp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d.out.String() != string(want) {
-			t.Errorf("%s --help differs from %s (UPDATE=1 rewrites it):\n%s", command, name, d.out)
+			t.Errorf("%s --help differs from %s (-update rewrites it):\n%s", command, name, d.out)
 		}
 		if command != "" && !strings.Contains(d.out.String(), "Examples:\n  ") {
 			t.Errorf("%s --help has no example", command)

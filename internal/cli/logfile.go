@@ -76,19 +76,8 @@ func (a *app) openLog() {
 
 // configureLog takes the level and the secrets out of the configuration.
 func (a *app) configureLog(c *config.Config) {
-	for _, role := range config.Roles() {
-		a.redact.Add(c.Model(role).APIKey.Reveal())
-	}
-	a.redact.Add(c.Server.Token.Reveal())
-	s, err := c.EngineSettings()
-	if err != nil {
-		s = c.Search // nothing is asked with the others
-	}
-	for _, key := range []config.Secret{
-		s.TavilyAPIKey, s.RerankAPIKey, s.Brave.APIKey, s.Perplexity.APIKey, s.Bocha.APIKey, s.Zyte.APIKey, s.GitHub.APIKey, s.HFPapers.APIKey,
-		s.HFBlog.APIKey, s.OpenAlex.APIKey,
-	} {
-		a.redact.Add(key.Reveal())
+	for _, secret := range c.Secrets() {
+		a.redact.Add(secret.Reveal())
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {

@@ -68,7 +68,7 @@ type gateKey struct{}
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE") != "",
+		Dir: "testdata/script", RequireExplicitExec: true, UpdateScripts: *cli.Update,
 		Setup: func(env *testscript.Env) error {
 			g := &gate{called: make(chan struct{}, 16), shut: make(chan struct{})}
 			srv := llmtest.New(llmtest.Script{Models: []string{"gpt-4o-mini", "text-embedding-3-small", "other"}, Rules: []llmtest.Rule{

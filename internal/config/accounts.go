@@ -70,6 +70,26 @@ func (c *Config) EngineSettings() (Search, error) {
 	return full.Search, nil
 }
 
+// Secrets are all keys and tokens of the configuration as they are used, for
+// whoever has to keep them out of a text.
+func (c *Config) Secrets() []Secret {
+	full := *c
+	if s, err := c.EngineSettings(); err == nil { // otherwise nothing is asked with what it adds
+		full.Search = s
+	}
+	var out []Secret
+	for _, role := range Roles() {
+		out = append(out, c.Model(role).APIKey)
+	}
+	root := reflect.ValueOf(&full).Elem()
+	for _, l := range schema().leaves {
+		if s, ok := reflect.TypeAssert[Secret](root.FieldByIndex(l.index)); ok {
+			out = append(out, s)
+		}
+	}
+	return slices.DeleteFunc(out, Secret.IsZero)
+}
+
 // saidIn is what somebody said for a path, and not the default; nil when
 // nobody did.
 func (c *Config) saidIn(path string) any {

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -101,5 +103,41 @@ func TestTemplatesHaveNoKeys(t *testing.T) {
 		if _, err := c.WithTemplate("t", []byte(document)); err == nil || !strings.Contains(err.Error(), notStored) {
 			t.Errorf("%s: %v", document, err)
 		}
+	}
+}
+
+// Whatever setting holds a secret, a new one too, is known to who keeps secrets
+// out of texts; the name of a variable is none.
+func TestSecrets(t *testing.T) {
+	flags := map[string]string{}
+	for _, l := range schema().leaves {
+		if l.typ == reflect.TypeFor[Secret]() {
+			flags[l.path] = "plain-" + l.path
+		}
+	}
+	if len(flags) < len(Roles())+10 {
+		t.Fatalf("%d settings hold secrets", len(flags))
+	}
+	var got []string
+	reveal := func(c *Config) {
+		for _, s := range c.Secrets() {
+			got = append(got, s.Reveal())
+		}
+	}
+	reveal(mustLoad(t, Sources{Flags: flags}, nil))
+	for path, secret := range flags {
+		if !slices.Contains(got, secret) {
+			t.Errorf("%s is not among them", path)
+		}
+	}
+	got = nil
+	reveal(mustLoad(t, Sources{Env: []string{"ANTHROPIC_API_KEY=hush-env"}}, yamlFile(`
+models: {writer: {provider: openai, api_key: NO_SUCH_KEY}, default: {provider: anthropic}}
+tools: {web_search_tool: {engine: brave, api_key: hush-tool}}
+agents: {a: {search: {tavily_api_key: hush-agent}}}
+`)))
+	slices.Sort(got)
+	if want := []string{"hush-agent", "hush-env", "hush-tool"}; !slices.Equal(slices.Compact(got), want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -117,6 +118,16 @@ func TestOllamaURL(t *testing.T) {
 	} {
 		if got := ollamaURL(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// The help of the setting names every provider.
+func TestHelpNamesProviders(t *testing.T) {
+	help := schema().byPath["models.default.provider"].help
+	for _, p := range providers {
+		if !regexp.MustCompile(`\b` + string(p.name) + `\b`).MatchString(help) {
+			t.Errorf("%s is missing: %s", p.name, help)
 		}
 	}
 }

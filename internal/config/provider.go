@@ -96,9 +96,10 @@ func (p *Provider) UnmarshalText(text []byte) error {
 		*p = ""
 		return nil
 	}
-	var names []string
+	var names, canonical []string
 	for i := range providers {
 		info := &providers[i]
+		canonical = append(canonical, string(info.name))
 		for _, n := range append([]string{string(info.name)}, info.aliases...) {
 			if n == name {
 				*p = info.name
@@ -110,7 +111,7 @@ func (p *Provider) UnmarshalText(text []byte) error {
 	if near := nearest(name, names); near != "" {
 		return errors.New("expected a provider, perhaps " + near)
 	}
-	return errors.New("expected a provider (openai, openai-compatible, anthropic, gigachat, aliyun, ollama, lmstudio, openrouter, deepseek, vllm, test or auto)")
+	return errors.New("expected a provider (" + strings.Join(canonical, ", ") + " or auto)")
 }
 
 // variable looks a provider's own variable for a key up.
