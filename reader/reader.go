@@ -197,13 +197,14 @@ func parse(d *Document, format Format, l limits) (*Page, error) {
 	return p, nil
 }
 
-// sample is enough of a text to tell its language, from its paragraphs.
+// sample is enough of a text to tell its language: the beginnings of paragraphs,
+// since the first one may be a notice in another language.
 func sample(p *Page) string {
-	const enough = 2000
+	const each, enough = 200, 1000
 	var s []byte
 	for _, b := range p.Blocks {
 		if b.Kind != Code && b.End-b.Start > 60 {
-			s = append(append(s, p.Text[b.Start:b.End]...), ' ')
+			s = append(append(s, p.Text[b.Start:min(b.End, b.Start+each)]...), ' ')
 		}
 		if len(s) > enough {
 			return string(s)
