@@ -76,7 +76,13 @@ func runAEB(ctx context.Context, env *Env) error {
 		Body string `json:"articleBody"`
 	}
 	var o overlap
+	var pages []*tried
 	err := readAll(ctx, env, func(c *aebCase) *htmlPage { return &c.htmlPage }, func(c *aebCase, p *reader.Page) (float64, error) {
+		t, err := newTried(&c.htmlPage, c.Body)
+		if err != nil {
+			return 0, err
+		}
+		pages = append(pages, t)
 		return o.add(words(c.Body, false), words(p.Text, false)), nil
 	})
 	if err != nil {
@@ -86,7 +92,11 @@ func runAEB(ctx context.Context, env *Env) error {
 	env.Score("f1", f1, o.pages)
 	env.Score("precision", precision, o.pages)
 	env.Score("recall", recall, o.pages)
-	return nil
+	others, err := env.otherPages()
+	if err != nil {
+		return err
+	}
+	return env.siteFolds(ctx, pages, others)
 }
 
 // metaCount counts right titles and dates.
@@ -205,6 +215,24 @@ func runNewspaper(ctx context.Context, env *Env) error {
 	return nil
 }
 
+// fundusBody is the text of a page in parts.
+type fundusBody struct {
+	Summary  []string `json:"summary"`
+	Sections []struct {
+		Headline   []string `json:"headline"`
+		Paragraphs []string `json:"paragraphs"`
+	} `json:"sections"`
+}
+
+func (b *fundusBody) text() string {
+	var out strings.Builder
+	out.WriteString(strings.Join(b.Summary, "\n"))
+	for _, s := range b.Sections {
+		out.WriteString("\n" + strings.Join(s.Headline, "\n") + "\n" + strings.Join(s.Paragraphs, "\n"))
+	}
+	return out.String()
+}
+
 // runFundus compares with the parts that a parser made for each site found. A
 // few pages come with the parts of another article of their site; they are
 // counted like the others.
@@ -212,27 +240,16 @@ func runFundus(ctx context.Context, env *Env) error {
 	type fundusCase struct {
 		htmlPage
 		Expected struct {
-			Title string `json:"title"`
-			Date  string `json:"publishing_date"`
-			Body  struct {
-				Summary  []string `json:"summary"`
-				Sections []struct {
-					Headline   []string `json:"headline"`
-					Paragraphs []string `json:"paragraphs"`
-				} `json:"sections"`
-			} `json:"body"`
+			Title string     `json:"title"`
+			Date  string     `json:"publishing_date"`
+			Body  fundusBody `json:"body"`
 		} `json:"expected"`
 	}
 	var o overlap
 	var m metaCount
 	err := readAll(ctx, env, func(c *fundusCase) *htmlPage { return &c.htmlPage }, func(c *fundusCase, p *reader.Page) (float64, error) {
-		var want strings.Builder
-		want.WriteString(strings.Join(c.Expected.Body.Summary, "\n"))
-		for _, s := range c.Expected.Body.Sections {
-			want.WriteString("\n" + strings.Join(s.Headline, "\n") + "\n" + strings.Join(s.Paragraphs, "\n"))
-		}
 		m.add(c.Expected.Title, c.Expected.Date, p)
-		return textF1(&o, want.String(), p), nil
+		return textF1(&o, c.Expected.Body.text(), p), nil
 	})
 	if err != nil {
 		return err

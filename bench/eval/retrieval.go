@@ -225,6 +225,12 @@ func collect(docs []index.Doc) (*collection, error) {
 // rank is the ranking that every set is measured with: that of the product.
 func (c *collection) rank(t topic) (ranking, error) { return c.search(t.Text, 10) }
 
+// find ranks by the index alone: whole documents, of which the product ranks
+// only passages.
+func (c *collection) find(t topic) (ranking, error) {
+	return c.ix.Search(index.Query{Text: t.Text, Limit: 10, Groups: kb.Translate(terms.Default(), c.ix, t.Text)})
+}
+
 func (c *collection) search(text string, limit int) (ranking, error) {
 	groups := kb.Translate(terms.Default(), c.ix, text)
 	return extract.Search(c.ix, index.Query{Text: text, Limit: limit, Groups: groups}, c.candidates)

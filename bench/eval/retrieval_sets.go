@@ -136,7 +136,7 @@ func runRuRAG(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
-	if err := e.retrieval(ctx, "", topics, c.rank); err != nil {
+	if err := e.retrieval(ctx, "", topics, c.find); err != nil {
 		return err
 	}
 	read := reader.New(reader.Config{})
@@ -221,5 +221,5 @@ func runDuReader(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
-	return e.retrieval(ctx, "", topics, c.rank)
+	return e.retrieval(ctx, "", topics, c.find)
 }

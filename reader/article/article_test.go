@@ -124,7 +124,7 @@ func TestNames(t *testing.T) {
 		"postMeta_bar-2": noise | content, "article-body": content | body, "ArticleBody": content | body, "has-sidebar": 0,
 		"field-label-hidden": 0, "hidden": hidden, "sr-only": hidden, "newsCaption": content | caption, "jsx-123": 0, "": 0,
 	} {
-		if got := judge(name); got != want {
+		if got := judge(name, nil); got != want {
 			t.Errorf("%s: %b, want %b", name, got, want)
 		}
 	}

@@ -86,7 +86,7 @@ func partOf(n *html.Node, inMain bool) part {
 // Chapter returns the text of a chapter of a book: all that is shown, with
 // navigation and lists of links known for what they are.
 func Chapter(root *html.Node) []Block {
-	t := scan(root)
+	t := scan(root, nil)
 	if len(t.blocks) == 0 {
 		return nil
 	}

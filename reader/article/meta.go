@@ -126,7 +126,7 @@ func (f *facts) collect(n *html.Node, weak bool) {
 					published: strings.Contains(strings.ToLower(attr(n, "itemprop")+attr(n, "class")), "publish") || has(n, "pubdate")})
 			}
 		default:
-			words := nameOf(n)
+			words := nameOf(n, nil)
 			weak = weak || words&noise != 0 && (n.DataAtom == atom.Ul || n.DataAtom == atom.Ol)
 		}
 		switch prop := attr(n, "itemprop"); {

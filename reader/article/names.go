@@ -71,7 +71,7 @@ func wordSet(s string) map[string]bool {
 }
 
 // nameOf reads an element's names.
-func nameOf(n *html.Node) nameWords {
+func nameOf(n *html.Node, v *Trial) nameWords {
 	var got nameWords
 	for i := range n.Attr {
 		a := &n.Attr[i]
@@ -82,7 +82,7 @@ func nameOf(n *html.Node) nameWords {
 			}
 			for name := range strings.FieldsSeq(a.Val) {
 				if !topical(name) {
-					got |= judge(name)
+					got |= judge(name, v)
 				}
 			}
 		case "itemprop":
@@ -122,7 +122,7 @@ func hides(style string) bool {
 }
 
 // judge reads one class name or id, word by word.
-func judge(name string) nameWords {
+func judge(name string, v *Trial) nameWords {
 	if len(name) > 64 { // made by a program
 		name = name[:64]
 	}
@@ -134,27 +134,27 @@ func judge(name string) nameWords {
 	var got nameWords
 	neutral := false
 	for i, w := range words {
-		if foreignWords[w] {
+		if v.knows(foreignWords, w) {
 			got |= foreign | noise
 		}
 		switch {
-		case noiseWords[w]:
+		case v.knows(noiseWords, w):
 			got |= noise
-		case contentWords[w]:
+		case v.knows(contentWords, w):
 			got |= content
-		case hiddenWords[w] && len(words) == 1:
+		case len(words) == 1 && v.knows(hiddenWords, w):
 			got |= hidden
-		case captionWords[w]:
+		case v.knows(captionWords, w):
 			got |= caption
-		case neutralWords[w]:
+		case v.knows(neutralWords, w):
 			neutral = true
 		}
 		if i > 0 {
 			pair := words[i-1] + "-" + w
 			switch {
-			case noisePairs[pair]:
+			case v.knows(noisePairs, pair):
 				got |= noise
-			case bodyPairs[pair]:
+			case v.knows(bodyPairs, pair):
 				got |= body | content
 			case pair == "sr-only", pair == "visually-hidden", pair == "screen-reader", pair == "display-none", pair == "d-none":
 				got |= hidden

@@ -44,6 +44,7 @@ type tree struct {
 	elems  []elem
 	blocks []block
 	text   int
+	trial  *Trial // nil for all words
 
 	buf   strings.Builder
 	nodes []*html.Node
@@ -54,8 +55,8 @@ type tree struct {
 }
 
 // scan reads a page below root.
-func scan(root *html.Node) *tree {
-	t := &tree{}
+func scan(root *html.Node, v *Trial) *tree {
+	t := &tree{trial: v}
 	t.walk(root, -1)
 	t.flush(0)
 	for i := range t.elems {
@@ -98,7 +99,7 @@ func (t *tree) walk(n *html.Node, parent int) {
 	}
 	words := nameWords(0)
 	if len(n.Attr) > 0 {
-		words = nameOf(n)
+		words = nameOf(n, t.trial)
 	}
 	blocky := !inline[n.DataAtom]
 	if !blocky && words != 0 {
