@@ -159,3 +159,14 @@ func BenchmarkWords(b *testing.B) {
 		Words(benchTexts["long"])
 	}
 }
+
+func TestSharedPrefix(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"read", "", 0}, {"reader", "reading", 4}, {"книга", "книжный", 3}, {"蜜蜂", "蜜月", 1}, {"a\xffb", "a\ufffdb", 3}} {
+		if got := SharedPrefix(c.a, c.b); got != c.want {
+			t.Errorf("%q, %q: %d, not %d", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -52,6 +52,21 @@ func breaksWord(r rune) bool {
 	return unicode.IsSpace(r)
 }
 
+// SharedPrefix is how many letters two words begin with alike.
+func SharedPrefix(a, b string) int {
+	n := 0
+	for a != "" && b != "" {
+		r, size := utf8.DecodeRuneInString(a)
+		s, other := utf8.DecodeRuneInString(b)
+		if r != s {
+			break
+		}
+		a, b = a[size:], b[other:]
+		n++
+	}
+	return n
+}
+
 // Invisible reports characters that leave no mark on a page: soft hyphens,
 // joiners, marks of direction, variation selectors.
 func Invisible(r rune) bool {

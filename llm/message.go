@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -160,7 +159,7 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 		w.Role = RoleTool
 	}
 	if w.FunctionCall != nil && len(w.ToolCalls) == 0 {
-		w.ToolCalls = []ToolCall{{Name: w.FunctionCall.Name, Arguments: argumentsText(w.FunctionCall.Arguments)}}
+		w.ToolCalls = []ToolCall{{Name: w.FunctionCall.Name, Arguments: jsontext.Written(null(w.FunctionCall.Arguments))}}
 	}
 	*m = Message{Role: w.Role, Content: content, Name: w.Name, ToolCalls: w.ToolCalls, ToolCallID: w.ToolCallID,
 		Reasoning: reasoning, Opaque: null(w.Opaque)}
@@ -207,22 +206,6 @@ func contentText(raw json.RawMessage) (string, error) {
 	return string(text), nil
 }
 
-// argumentsText is the text of a call's arguments, which some write as an
-// object instead of a string.
-func argumentsText(raw json.RawMessage) string {
-	if raw = null(raw); len(raw) == 0 {
-		return ""
-	}
-	if raw[0] == '"' {
-		return jsontext.Text(raw)
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return string(raw)
-	}
-	return b.String()
-}
-
 // MarshalJSON writes the OpenAI format.
 func (c ToolCall) MarshalJSON() ([]byte, error) { return AppendToolCall(nil, &c), nil }
 
@@ -235,7 +218,7 @@ func (c *ToolCall) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
 	}
-	*c = ToolCall{ID: w.ID, Name: w.Function.Name, Arguments: argumentsText(w.Function.Arguments)}
+	*c = ToolCall{ID: w.ID, Name: w.Function.Name, Arguments: jsontext.Written(null(w.Function.Arguments))}
 	return nil
 }
 

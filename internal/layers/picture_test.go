@@ -2,16 +2,21 @@ package layers
 
 import (
 	"os"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // TestPicture holds the picture of ARCHITECTURE.md to the packages that exist:
-// each is in it, with its rank, and nothing else is.
+// each is in it, with its rank, and nothing else is. Where a line stands for the
+// packages of a folder and names some, it names all.
 func TestPicture(t *testing.T) {
-	drawn := picture(t)
+	drawn, words := picture(t)
+	named, unnamed := map[string]bool{}, map[string][]string{}
 	exists := map[string]bool{}
 	for _, p := range list(t) {
 		at, ok := port(ranks, p.path)
@@ -20,7 +25,12 @@ func TestPicture(t *testing.T) {
 		}
 		name := at
 		if _, exact := ranks[at]; !exact {
-			name = at[:strings.LastIndexByte(at, '/')] + "/*"
+			name = path.Dir(at) + "/*"
+			if slices.Contains(words[name], path.Base(at)) {
+				named[name] = true
+			} else {
+				unnamed[name] = append(unnamed[name], path.Base(at))
+			}
 		}
 		exists[name] = true
 		switch rank, ok := drawn[name]; {
@@ -28,6 +38,11 @@ func TestPicture(t *testing.T) {
 			t.Errorf("the picture of ARCHITECTURE.md lacks %s", name)
 		case rank != rankOf(ranks, at):
 			t.Errorf("the picture of ARCHITECTURE.md has %s at %d, its rank is %d", name, rank, rankOf(ranks, at))
+		}
+	}
+	for name := range named {
+		if len(unnamed[name]) > 0 {
+			t.Errorf("the line of %s in the picture of ARCHITECTURE.md lacks %v", name, unnamed[name])
 		}
 	}
 	for name := range drawn {
@@ -44,8 +59,8 @@ func TestPicture(t *testing.T) {
 
 var row = regexp.MustCompile(`(?m)^ ?(\d+) (\S+(?: · \S+)*)  `)
 
-// picture reads the ranks out of ARCHITECTURE.md.
-func picture(t *testing.T) map[string]int {
+// picture reads the ranks out of ARCHITECTURE.md, and the words beside them.
+func picture(t *testing.T) (drawn map[string]int, words map[string][]string) {
 	t.Helper()
 	raw, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
@@ -56,18 +71,24 @@ func picture(t *testing.T) map[string]int {
 	if !found {
 		t.Fatal("ARCHITECTURE.md has no picture")
 	}
-	drawn := map[string]int{}
-	for _, m := range row.FindAllStringSubmatch(block, -1) {
-		rank, err := strconv.Atoi(m[1])
+	drawn, words = map[string]int{}, map[string][]string{}
+	rows := row.FindAllStringSubmatchIndex(block, -1)
+	for i, at := range rows {
+		end := len(block)
+		if i+1 < len(rows) {
+			end = rows[i+1][0]
+		}
+		rank, err := strconv.Atoi(block[at[2]:at[3]])
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name := range strings.SplitSeq(m[2], " · ") {
+		for name := range strings.SplitSeq(block[at[4]:at[5]], " · ") {
 			if name == "dossier" {
 				name = root
 			}
 			drawn[name] = rank
+			words[name] = strings.FieldsFunc(block[at[1]:end], func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:()", r) })
 		}
 	}
-	return drawn
+	return drawn, words
 }

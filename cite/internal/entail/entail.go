@@ -157,27 +157,13 @@ func (s *Sentence) match(w word) float64 {
 			continue
 		}
 		other := s.sorted[j]
-		common := commonRunes(w.term, other)
+		common := lang.SharedPrefix(w.term, other)
 		longer := max(size, utf8.RuneCountInString(other))
 		if common >= 4 && 3*common >= 2*longer {
 			best = max(best, 0.75)
 		}
 	}
 	return best
-}
-
-func commonRunes(a, b string) int {
-	n := 0
-	for a != "" && b != "" {
-		r, size := utf8.DecodeRuneInString(a)
-		q, size2 := utf8.DecodeRuneInString(b)
-		if r != q {
-			break
-		}
-		a, b = a[size:], b[size2:]
-		n++
-	}
-	return n
 }
 
 // Size is how many features there are.

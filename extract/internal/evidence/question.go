@@ -149,7 +149,7 @@ func (q *Question) Match(name string, number, pair bool) (term int, how float64)
 		if t.number || t.runes < minAlike {
 			continue
 		}
-		same := sharedPrefix(name, t.Name)
+		same := lang.SharedPrefix(name, t.Name)
 		if 3*same < 2*max(n, t.runes) {
 			same = 0
 			if short := min(n, t.runes); short > minAlike && (strings.Contains(name, t.Name) || strings.Contains(t.Name, name)) {
@@ -170,20 +170,6 @@ const (
 	minAlike = 4   // letters that two words of one root share at least
 	alike    = 0.6 // what such a word counts
 )
-
-func sharedPrefix(a, b string) int {
-	n := 0
-	for a != "" && b != "" {
-		r, size := utf8.DecodeRuneInString(a)
-		s, _ := utf8.DecodeRuneInString(b)
-		if r != s {
-			break
-		}
-		a, b = a[size:], b[size:]
-		n++
-	}
-	return n
-}
 
 // Has reports whether a page has a word of the question, in some form.
 func (q *Question) Has(surface string, pages []*Page) bool {

@@ -121,7 +121,7 @@ func (a *assembly) addCall(at int, d *callDelta) {
 	if d.extra != nil {
 		c.extra = bytes.Clone(d.extra)
 	}
-	args := arguments(d.args)
+	args := jsontext.Written(d.args)
 	if c.name == "" {
 		if c.name = jsontext.Text(d.name); c.name == "" {
 			c.args.WriteString(args) // told to the sink once the name is known
@@ -195,22 +195,6 @@ func (a *assembly) unique(id string, at int) string {
 		}
 		try = id + "_" + strconv.Itoa(n)
 	}
-}
-
-// arguments is the text of a call's arguments: mostly a string, sometimes the
-// object itself.
-func arguments(raw []byte) string {
-	if len(raw) == 0 {
-		return ""
-	}
-	if raw[0] == '"' {
-		return jsontext.Text(raw)
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return string(raw)
-	}
-	return b.String()
 }
 
 // broken are finish reasons that stand for a failure of the endpoint.

@@ -118,3 +118,13 @@ func BenchmarkAppendString(b *testing.B) {
 		buf = AppendString(buf[:0], s)
 	}
 }
+
+func TestWritten(t *testing.T) {
+	for raw, want := range map[string]string{
+		``: ``, `""`: ``, `"{\"a\": 1}"`: `{"a": 1}`, `{"a": [1, "б в"]}`: `{"a":[1,"б в"]}`, `{"a": `: `{"a": `, `12`: `12`,
+	} {
+		if got := Written([]byte(raw)); got != want {
+			t.Errorf("%s: %q, not %q", raw, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package jsontext
 
 import (
 	"bytes"
+	"encoding/json"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -309,6 +310,23 @@ func Text(raw []byte) string {
 	}
 	var short [256]byte // most are
 	return string(AppendUnquoted(short[:0], in))
+}
+
+// Written is the text of a JSON string and of any other value what stands there,
+// without spaces between: the arguments of a call, which are mostly a string and
+// sometimes the object itself.
+func Written(raw []byte) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	if raw[0] == '"' {
+		return Text(raw)
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
 }
 
 // Plain says whether what stands between a string's quotes is its text as it
