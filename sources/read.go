@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -306,7 +307,7 @@ func (g *gathering) takeNote(ctx context.Context, s *run.Scope, r *reading) erro
 		in.Facets = append(in.Facets, f.Title)
 	}
 	for _, p := range fitting(r.places(snap), snap, strings.Join(append([]string{in.Question}, in.Facets...), "\n"), noteTokens) {
-		in.Passages = append(in.Passages, Excerpt{Place: placeOf(p.Headings, p.Page), Text: snap.Text[p.Start:p.End]})
+		in.Passages = append(in.Passages, Excerpt{Place: placeOf(in.Title, p.Headings, p.Page), Text: snap.Text[p.Start:p.End]})
 	}
 	r.note, err = note.Do(ctx, s, g.Models, in, prompt.Options[Note]{Model: g.Model})
 	if err != nil {
@@ -330,8 +331,12 @@ func fitting(places []placed, snap *cite.Snapshot, question string, tokens int) 
 		texts[i] = snap.Text[p.Start:p.End]
 		all += llm.EstimateTokens(texts[i])
 	}
+	inOrder := func(list []placed) []placed {
+		slices.SortStableFunc(list, func(a, b placed) int { return cmp.Compare(a.Start, b.Start) })
+		return list
+	}
 	if all <= tokens {
-		return places
+		return inOrder(places)
 	}
 	var taken []int
 	for _, i := range byWords(question, texts) {
@@ -340,12 +345,11 @@ func fitting(places []placed, snap *cite.Snapshot, question string, tokens int) 
 		}
 		taken = append(taken, i)
 	}
-	slices.Sort(taken)
 	out := make([]placed, len(taken))
 	for i, n := range taken {
 		out[i] = places[n]
 	}
-	return out
+	return inOrder(out)
 }
 
 // chosen is the selection for a facet, as a step records it.
