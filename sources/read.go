@@ -375,12 +375,12 @@ func (g *gathering) quote(ctx context.Context) error {
 		if err != nil {
 			weights = even{}
 		}
-		weights = g.weighing(weights)
 		out := make([]chosen, len(e.Facets))
 		for i, f := range e.Facets {
-			out[i] = e.choose(f.Title, f.Passages, weights, extract.Options{})
+			read := g.weighing(weights, i)
+			out[i] = e.choose(f.Title, f.Passages, read, extract.Options{})
 			if out[i].Answered {
-				out[i].Quotes = append(out[i].Quotes, g.ledOn(i, byID, weights, out[i].Quotes)...)
+				out[i].Quotes = append(out[i].Quotes, g.ledOn(i, byID, read, out[i].Quotes)...)
 			}
 		}
 		return out, nil
@@ -401,7 +401,7 @@ func (g *gathering) passagesFor(facet int, byID map[string]int) []int {
 	leads := g.readable(facet)
 	leads = append(first(leads, g.Tuning.TopK), slices.DeleteFunc(leads[min(g.Tuning.TopK, len(leads)):], func(l Lead) bool { return l.Spot.End > 0 })...)
 	own := g.passagesAmong(leads, g.planned[facet].Title, byID)
-	if g.translated == "" {
+	if len(g.inEnglishOnly(facet)) == 0 {
 		return own
 	}
 	// What is in English shares no words with the facet.
