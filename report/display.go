@@ -26,10 +26,14 @@ func display(text string) []shown { return displayMarked(text, lang.Span{}, fals
 // names. A mark that is no part of the quote or cuts a character is none, and
 // one that leaves nothing out says nothing.
 func (q *Quote) displayed() []shown {
-	head, _ := q.header()
+	head, above := q.header()
 	lines := displayMarked(q.Text, q.mark(), head != nil)
 	marked, rest := false, false
 	for _, l := range lines {
+		if head != nil && !above && len(cells(l.text)) == len(head) {
+			above = true // the header is shown as the names of cells
+			continue
+		}
 		marked = marked || l.mark.Start < l.mark.End
 		rest = rest || telling(l.text[:l.mark.Start]) || telling(l.text[l.mark.End:])
 	}

@@ -1,7 +1,10 @@
 package sources
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"dossier/llm"
@@ -46,18 +49,22 @@ func (e *Evidence) Excerpts(tokens int) []Excerpt {
 
 func (e *Evidence) excerpts(taken map[int]bool) []Excerpt {
 	var out []Excerpt
-	for i, p := range e.Passages {
-		if !taken[i] {
-			continue
-		}
-		out = append(out, Excerpt{Source: p.Source, Title: p.Title, Date: p.Date, Place: placeOf(p.HeadingPath, p.Page), Text: p.Text})
+	for _, i := range slices.SortedFunc(maps.Keys(taken), func(a, b int) int {
+		x, y := &e.Passages[a], &e.Passages[b]
+		return cmp.Or(cmp.Compare(x.Source, y.Source), cmp.Compare(x.Start, y.Start), cmp.Compare(a, b))
+	}) {
+		p := &e.Passages[i]
+		out = append(out, Excerpt{Source: p.Source, Title: p.Title, Date: p.Date, Place: placeOf(p.Title, p.HeadingPath, p.Page), Text: p.Text})
 	}
 	return out
 }
 
 // placeOf is where a passage stands, as a model reads it: what a row, a definition
-// or a step is about is often said above it only.
-func placeOf(headings []string, page int) string {
+// or a step is about is often said above it only. The title is not repeated.
+func placeOf(title string, headings []string, page int) string {
+	if len(headings) > 0 && headings[0] == title {
+		headings = headings[1:]
+	}
 	place := strings.Join(headings, " › ")
 	if page > 0 {
 		place = strings.TrimPrefix(fmt.Sprintf("%s, p. %d", place, page), ", ")

@@ -38,7 +38,14 @@ func goesOn(question, earlier, answer string) string {
 	if extract.Points(question) && len(extract.Content(question)) <= ownContent {
 		about := telling(answer)
 		if len(about) == 0 {
-			about = extract.Names(earlier)
+			for _, name := range extract.Names(earlier) {
+				// What an earlier question leaned on stands before it, and then its
+				// first word reads like a name.
+				words := slices.DeleteFunc(strings.Fields(name), func(w string) bool { return len(extract.Content(w)) == 0 })
+				if len(words) > 0 {
+					about = append(about, strings.Join(words, " "))
+				}
+			}
 		}
 		if len(about) == 0 {
 			about = first(extract.Content(earlier), aboutWords)
@@ -47,6 +54,9 @@ func goesOn(question, earlier, answer string) string {
 		if len(about) > 0 {
 			return strings.Join(about, " ") + ": " + question
 		}
+	}
+	if _, own, leaned := strings.Cut(earlier, ": "); leaned && extract.Points(own) {
+		earlier = own // its first word would read like a name
 	}
 	return extract.FollowOn(question, earlier)
 }

@@ -199,7 +199,7 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, err
 		in.Open = append(in.Open, openFacet{i + 1, f.Title})
 		for _, l := range first(g.ranked(i), 3) {
 			if len(in.Found) < foundShown {
-				in.Found = append(in.Found, Excerpt{Title: l.Title, Place: placeOf(l.Spot.Headings, l.Spot.Page), Text: l.Text})
+				in.Found = append(in.Found, Excerpt{Title: l.Title, Place: placeOf(l.Title, l.Spot.Headings, l.Spot.Page), Text: l.Text})
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -306,7 +307,7 @@ func (g *gathering) takeNote(ctx context.Context, s *run.Scope, r *reading) erro
 		in.Facets = append(in.Facets, f.Title)
 	}
 	for _, p := range fitting(r.places(snap), snap, strings.Join(append([]string{in.Question}, in.Facets...), "\n"), noteTokens) {
-		in.Passages = append(in.Passages, Excerpt{Place: placeOf(p.Headings, p.Page), Text: snap.Text[p.Start:p.End]})
+		in.Passages = append(in.Passages, Excerpt{Place: placeOf(in.Title, p.Headings, p.Page), Text: snap.Text[p.Start:p.End]})
 	}
 	r.note, err = note.Do(ctx, s, g.Models, in, prompt.Options[Note]{Model: g.Model})
 	if err != nil {
@@ -330,8 +331,12 @@ func fitting(places []placed, snap *cite.Snapshot, question string, tokens int) 
 		texts[i] = snap.Text[p.Start:p.End]
 		all += llm.EstimateTokens(texts[i])
 	}
+	inOrder := func(list []placed) []placed {
+		slices.SortStableFunc(list, func(a, b placed) int { return cmp.Compare(a.Start, b.Start) })
+		return list
+	}
 	if all <= tokens {
-		return places
+		return inOrder(places)
 	}
 	var taken []int
 	for _, i := range byWords(question, texts) {
@@ -340,12 +345,11 @@ func fitting(places []placed, snap *cite.Snapshot, question string, tokens int) 
 		}
 		taken = append(taken, i)
 	}
-	slices.Sort(taken)
 	out := make([]placed, len(taken))
 	for i, n := range taken {
 		out[i] = places[n]
 	}
-	return out
+	return inOrder(out)
 }
 
 // chosen is the selection for a facet, as a step records it.
@@ -371,12 +375,12 @@ func (g *gathering) quote(ctx context.Context) error {
 		if err != nil {
 			weights = even{}
 		}
-		weights = g.weighing(weights)
 		out := make([]chosen, len(e.Facets))
 		for i, f := range e.Facets {
-			out[i] = e.choose(f.Title, f.Passages, weights, extract.Options{})
+			read := g.weighing(weights, i)
+			out[i] = e.choose(f.Title, f.Passages, read, extract.Options{})
 			if out[i].Answered {
-				out[i].Quotes = append(out[i].Quotes, g.ledOn(i, byID, weights, out[i].Quotes)...)
+				out[i].Quotes = append(out[i].Quotes, g.ledOn(i, byID, read, out[i].Quotes)...)
 			}
 		}
 		return out, nil
@@ -397,7 +401,7 @@ func (g *gathering) passagesFor(facet int, byID map[string]int) []int {
 	leads := g.readable(facet)
 	leads = append(first(leads, g.Tuning.TopK), slices.DeleteFunc(leads[min(g.Tuning.TopK, len(leads)):], func(l Lead) bool { return l.Spot.End > 0 })...)
 	own := g.passagesAmong(leads, g.planned[facet].Title, byID)
-	if g.translated == "" {
+	if len(g.inEnglishOnly(facet)) == 0 {
 		return own
 	}
 	// What is in English shares no words with the facet.

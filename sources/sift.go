@@ -70,7 +70,7 @@ func (g *gathering) siftOne(facet int, weights Weights) sifted {
 		ranked = g.best(out.Order, g.Tuning.TopK)
 	}
 	passages := g.passagesOf(ranked)
-	chosen := extract.Select(title, passages, g.weighing(weights), extract.Options{})
+	chosen := extract.Select(title, passages, g.weighing(weights, facet), extract.Options{})
 	out.verdict = verdict{chosen.Answered, chosen.Confidence}
 	out.Next = trail.Queries()
 	if !chosen.Answered {

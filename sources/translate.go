@@ -126,30 +126,39 @@ func partOfName(r rune) bool {
 // found has among the rest.
 var translatedAt = [...]int{2, 5}
 
-// withTranslated puts the best of what the query in English found into an order
-// of leads that are ranked by the words of the question.
-func (g *gathering) withTranslated(facet int, order []string) []string {
-	var found []string
+// inEnglishOnly names what is in English and only the query in it found for a
+// facet, the best first.
+func (g *gathering) inEnglishOnly(facet int) []string {
+	if g.translated == "" {
+		return nil
+	}
+	own := make(map[string]bool)
+	var out []string
 	for i, query := range g.searches[facet] {
-		if query != g.translated || g.translated == "" {
-			continue
-		}
 		for _, h := range g.found[facet][i].Hits {
-			if !slices.Contains(order, h.ID) {
-				found = append(found, h.ID)
+			if query != g.translated {
+				own[h.ID] = true
+			} else if lang.Detect(g.leads[h.ID].Text) == lang.English {
+				out = append(out, h.ID)
 			}
 		}
 	}
-	for i, id := range first(found, len(translatedAt)) {
+	return slices.DeleteFunc(out, func(id string) bool { return own[id] })
+}
+
+// withTranslated puts the best of what the query in English found into an order
+// of leads that are ranked by the words of the question.
+func (g *gathering) withTranslated(facet int, order []string) []string {
+	for i, id := range first(g.inEnglishOnly(facet), len(translatedAt)) {
 		order = slices.Insert(order, min(translatedAt[i], len(order)), id)
 	}
 	return order
 }
 
-// weighing are the weights by which passages are read: with the words in English
-// of a question that was asked in it too.
-func (g *gathering) weighing(w Weights) Weights {
-	if both, ok := g.Corpus.(Bilingual); ok && g.translated != "" && w == nil {
+// weighing are the weights by which the passages of a facet are read: with the
+// words of the question in English, where something in it was found.
+func (g *gathering) weighing(w Weights, facet int) Weights {
+	if both, ok := g.Corpus.(Bilingual); ok && w == nil && len(g.inEnglishOnly(facet)) > 0 {
 		return bilingual{both.Terms()}
 	}
 	return w

@@ -168,7 +168,7 @@ func (e *Evidence) check(ctx context.Context, s *run.Scope, w Writing, text stri
 			one := numbered{Number: i + 1, Text: p}
 			for _, read := range e.Passages {
 				if read.Text == p {
-					one.Title, one.Place = read.Title, placeOf(read.HeadingPath, read.Page)
+					one.Title, one.Place = read.Title, placeOf(read.Title, read.HeadingPath, read.Page)
 					break
 				}
 			}
