@@ -297,8 +297,8 @@ er sie es ihn ihm ihr ihre sein seine dies diese dieser dieses dort il elle ils 
 // leans reports whether a question points to something outside it, or is too
 // short to name what it is about.
 func leans(part string) bool {
-	words := strings.FieldsFunc(strings.ToLower(part), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	if slices.ContainsFunc(words, func(w string) bool { return pointers[w] }) {
+	words := lowerWords(part)
+	if pointsBack(words) {
 		return true
 	}
 	if han(part) {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dossier/extract"
+	"dossier/lang"
 	"dossier/llm"
 )
 
@@ -24,7 +25,20 @@ func StandAlone(question string, history []llm.Message) string {
 			answer = m.Content
 		}
 	}
-	return goesOn(question, earlier, answer)
+	whole := goesOn(question, earlier, answer)
+	if whole == question && lang.Detect(question) != lang.Chinese {
+		whole = onTopic(question, history)
+	}
+	if whole == question {
+		if _, own, leaned := strings.Cut(earlier, ": "); leaned && extract.Points(own) {
+			earlier = own // its first word would read like a name
+		}
+		whole = extract.FollowOn(question, earlier)
+	}
+	if whole == question {
+		whole = onTopic(question, history)
+	}
+	return whole
 }
 
 // goesOn reads a question with the one before it.
@@ -47,27 +61,19 @@ func goesOn(question, earlier, answer string) string {
 				}
 			}
 		}
-		if len(about) == 0 {
-			about = first(extract.Content(earlier), aboutWords)
-		}
 		about = slices.DeleteFunc(about, func(w string) bool { return strings.Contains(strings.ToLower(question), strings.ToLower(w)) })
 		if len(about) > 0 {
 			return strings.Join(about, " ") + ": " + question
 		}
 	}
-	if _, own, leaned := strings.Cut(earlier, ": "); leaned && extract.Points(own) {
-		earlier = own // its first word would read like a name
-	}
-	return extract.FollowOn(question, earlier)
+	return question
 }
 
 const (
 	// ownContent is how many words about its matter a question may have and still
 	// not say what it is about: with more it does, whatever it points to.
 	ownContent = 4
-	// aboutWords and aboutAnswer bound what is taken over from the question before
-	// and from its answer.
-	aboutWords  = 6
+	// aboutAnswer bounds what is taken over from the answer before.
 	aboutAnswer = 2
 )
 
