@@ -82,7 +82,6 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	all = append(all, articles...)
 	confidence := reportConfidence(out, all)
-	cases, shelves = nil, nil
 	if _, err := os.Stat(*documents); err != nil {
 		fmt.Fprintf(out, "no documents of bench/questions at %s: go run ./bench/questions/fetch\n", *documents)
 		return nil

@@ -15,13 +15,12 @@ type Weights interface{ Weight(term string) float64 }
 
 // Term is a word of a question, or a pair of characters.
 type Term struct {
-	Name    string  // the stem
-	Weight  float64 // of all terms together: 1
-	Key     bool    // a name or a number: what a passage must have to be about the same
-	unknown bool    // nothing in the collection has it, in any form
-	number  bool
-	linked  bool // a pair of characters that begins with the end of the term before
-	runes   int
+	Name   string  // the stem
+	Weight float64 // of all terms together: 1
+	Key    bool    // a name or a number: what a passage must have to be about the same
+	number bool
+	linked bool // a pair of characters that begins with the end of the term before
+	runes  int
 }
 
 // Question is a question that was read.
