@@ -44,7 +44,15 @@ type Selection struct {
 	// Answered says that Confidence is at or above the floor. Where it is not,
 	// the quotes are the nearest there is.
 	Answered bool
+	// Signs are what the confidence was told by, for those who fit it.
+	Signs Signs
 }
+
+// Signs tell whether quotes answer a question.
+type Signs = [evidence.SignSize]float64
+
+// SignNames name them.
+var SignNames = evidence.SignNames
 
 // Weights tells how telling a term of package index is in the collection
 // searched. [index.Index] does.
@@ -75,11 +83,11 @@ type Options struct {
 	Floor  float64   // of the confidence from which a question is answered; [Floor] if zero
 }
 
-// Floor is the confidence from which a question counts as answered. Of the
-// questions whose article was taken away, over four languages, it refuses
-// fourteen in fifteen, and one in eight of those whose article is there; a
-// lower floor trades one for the other.
-const Floor = 0.32
+// Floor is the confidence from which a question counts as answered. It is low:
+// in manuals an answer is often said in other words than the question, and what
+// has most of the question's words often answers another. bench/fit prints what
+// other floors would let through and refuse.
+const Floor = 0.14
 
 const (
 	defaultQuotes   = 3
@@ -95,7 +103,11 @@ const (
 // around it. A nil w takes all terms as equally telling.
 func Select(question string, passages []Passage, w Weights, o Options) Selection {
 	read := readAll(question, passages, w, o)
-	s := Selection{Confidence: read.Confidence(), Quotes: choose(read, passages, o)}
+	var s Selection
+	var spots []evidence.Spot
+	s.Quotes, spots = choose(read, passages, o)
+	s.Signs = read.Signs(spots)
+	s.Confidence = evidence.Confidence(&s.Signs)
 	floor := o.Floor
 	if floor == 0 {
 		floor = Floor
@@ -113,19 +125,20 @@ func readAll(question string, passages []Passage, w Weights, o Options) *evidenc
 }
 
 // choose quotes the first passages that say something else than those before.
-func choose(r *evidence.Reading, passages []Passage, o Options) []Quote {
+func choose(r *evidence.Reading, passages []Passage, o Options) ([]Quote, []evidence.Spot) {
 	most := o.Quotes
 	if most <= 0 {
 		most = defaultQuotes
 	}
 	var out []Quote
+	var spots []evidence.Spot
 	var taken []*evidence.Unit
 	best := 0.0
 	for i, p := range r.Pages {
 		if len(out) == most {
 			break
 		}
-		at, share := r.Top(i, passages[i].Text)
+		at, share := r.Top(i)
 		if at < 0 || share <= 0 || share < leastShare*best {
 			continue
 		}
@@ -142,6 +155,7 @@ func choose(r *evidence.Reading, passages []Passage, o Options) []Quote {
 		}
 		from, to := p.Around(passages[i].Text, at, words)
 		taken, best = append(taken, unit), max(best, share)
+		spots = append(spots, evidence.Spot{Page: i, Unit: at})
 		mark := unit.Quoted(passages[i].Text)
 		start := p.Units[from].Quoted(passages[i].Text).Start
 		if from == at {
@@ -149,7 +163,7 @@ func choose(r *evidence.Reading, passages []Passage, o Options) []Quote {
 		}
 		out = append(out, Quote{Passage: i, Start: start, End: p.Units[to-1].Quoted(passages[i].Text).End, Mark: mark})
 	}
-	return out
+	return out, spots
 }
 
 // han reports whether a text is mostly in a script without spaces.

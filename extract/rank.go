@@ -75,6 +75,9 @@ type Judged struct {
 	text string
 }
 
+// RankWeights are the weights of a candidate's features, as they were fitted.
+func RankWeights() [len(evidence.RankNames)]float64 { return evidence.RankWeights() }
+
 // FeatureNames name the features of a candidate.
 var FeatureNames = evidence.RankNames
 

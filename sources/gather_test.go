@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,6 +60,43 @@ func TestGatherByRules(t *testing.T) {
 	}
 	if len(e.Trouble) > 0 {
 		t.Errorf("trouble %q", e.Trouble)
+	}
+}
+
+// ownWords is a shelf that finds what comes last on it first when it is asked in
+// the words of the question, and does not find it otherwise.
+type ownWords struct {
+	*shelf
+	question string
+}
+
+func (o ownWords) Find(ctx context.Context, q Query) (Finding, error) {
+	f, err := o.shelf.Find(ctx, q)
+	if q.Text == o.question {
+		slices.Reverse(f.Leads)
+	} else if n := len(f.Leads); n > 0 {
+		f.Leads = f.Leads[:n-1]
+	}
+	return f, err
+}
+
+// TestRankingForTheQuestionStays holds that what a search has put in order for
+// the question is quoted in that order, whatever other queries found.
+func TestRankingForTheQuestionStays(t *testing.T) {
+	const question = "How long does the Kestrel server keep its Harrier logs?"
+	corpus := ownWords{newShelf(
+		"users", "The Kestrel server logs how long Harrier users keep a session open.",
+		"sessions", "The Kestrel server and its Harrier sessions keep long names in logs.",
+		"logs", "The Kestrel server keeps its Harrier logs for 30 days: so long they keep.",
+	), question}
+	e, _ := gather(t, Job{Question: question, Corpus: corpus, Models: &llm.Models{}, Tuning: Tuning{Queries: 3, Iterations: 1, MaxResults: 8, TopK: 6, ReadTop: 4}}, run.Limits{})
+	f := e.Facets[0]
+	var order []string
+	for _, n := range f.Passages {
+		order = append(order, e.Passages[n].ID)
+	}
+	if want := "logs.0 sessions.0 users.0"; strings.Join(order, " ") != want {
+		t.Errorf("the passages are %v, not %s", order, want)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -83,18 +82,8 @@ func dot(w, f *vector) float64 {
 	return sum
 }
 
-// order ranks the passages of a question.
-func (e *example) order(w *vector) []int {
-	out, worth := make([]int, len(e.features)), make([]float64, len(e.features))
-	for i := range out {
-		out[i], worth[i] = i, dot(w, &e.features[i])
-	}
-	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
-	return out
-}
-
 // report prints the figures by cross-validation over folders, and the weights.
-func report(out io.Writer, list []example) vector {
+func report(out io.Writer, list []example) (all vector, ofFolder func(string) *vector) {
 	search := vector{1}
 	tell(out, "as the search has them", list, func(*example) *vector { return &search })
 	byFolder := map[string]*vector{}
@@ -120,7 +109,7 @@ func report(out io.Writer, list []example) vector {
 		fmt.Fprintf(out, "%.2f", w[k])
 	}
 	fmt.Fprintln(out, "}")
-	return w
+	return w, func(folder string) *vector { return byFolder[folder] }
 }
 
 // tell prints how well the questions are answered that can be.

@@ -1,8 +1,14 @@
-// Command fit finds the weights by which package extract ranks passages. It
-// reads a set of questions over real documents (manuals_multi), prints how well
-// they are answered with weights that were fitted to the other folders, folder
-// by folder, and the Go text of the weights that were fitted to all of them; the
-// questions of bench/questions, which nothing is fitted to, come last.
+// Command fit finds the weights by which package extract ranks passages and
+// tells how sure it is of what it quotes. It reads a set of questions over real
+// documents (manuals_multi), prints how well they are answered with weights that
+// were fitted to the other folders, folder by folder, and the Go text of the
+// weights that were fitted to all of them; the questions of bench/questions, which
+// nothing is fitted to, come last.
+//
+// A set has few questions without an answer. So each question that has one is
+// asked again of what is left of its folder without the passages, or documents,
+// that show the answer, and of another folder; and some questions over short
+// articles are asked with their article and without it.
 //
 //	go run ./bench/fit [-set DIR] [-documents DIR]
 //
@@ -61,19 +67,33 @@ func run(ctx context.Context, out io.Writer) error {
 		}
 		fmt.Fprintf(out, "%s  %s\n", sum, file)
 	}
-	cases, err := load(ctx, dir, filepath.Join(*set, "questions.jsonl.gz"))
+	cases, shelves, err := load(ctx, dir, filepath.Join(*set, "questions.jsonl.gz"))
 	if err != nil {
 		return err
 	}
-	weights := report(out, cases)
+	weights, ofFolder := report(out, cases)
+	all, err := claims(cases, shelves, ofFolder)
+	if err != nil {
+		return err
+	}
+	articles, err := plain(ctx, filepath.Dir(*set))
+	if err != nil {
+		return err
+	}
+	all = append(all, articles...)
+	confidence := reportConfidence(out, all)
 	if _, err := os.Stat(*documents); err != nil {
 		fmt.Fprintf(out, "no documents of bench/questions at %s: go run ./bench/questions/fetch\n", *documents)
 		return nil
 	}
-	if cases, err = load(ctx, *documents, filepath.Join(root, "bench", "questions", "questions.jsonl")); err != nil {
+	if cases, shelves, err = load(ctx, *documents, filepath.Join(root, "bench", "questions", "questions.jsonl")); err != nil {
 		return err
 	}
 	tell(out, "bench/questions", cases, func(*example) *vector { return &weights })
+	if all, err = claims(cases, shelves, func(string) *vector { return &weights }); err != nil {
+		return err
+	}
+	tellConfidence(out, "bench/questions", all, func(c *claim) float64 { return c.confidence(&confidence) })
 	return nil
 }
 
@@ -89,26 +109,26 @@ func hash(path string) (string, error) {
 }
 
 // load finds passages for the questions over folders of documents.
-func load(ctx context.Context, dir, questions string) ([]example, error) {
+func load(ctx context.Context, dir, questions string) ([]example, map[string]*shelf, error) {
 	list, err := asked.Load(questions)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	shelves, err := read(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var out []example
 	for i := range list {
 		shelf := shelves[list[i].Folder]
 		if shelf == nil {
-			return nil, fmt.Errorf("%s: there is no folder %q", questions, list[i].Folder)
+			return nil, nil, fmt.Errorf("%s: there is no folder %q", questions, list[i].Folder)
 		}
 		e, err := shelf.look(&list[i])
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		out = append(out, e)
 	}
-	return out, nil
+	return out, shelves, nil
 }

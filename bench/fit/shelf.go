@@ -24,6 +24,7 @@ import (
 // shelf is a folder of documents, cut into passages and indexed, as kb does it.
 type shelf struct {
 	passages []extract.Candidate
+	document []int // of each passage
 	index    *index.Index
 }
 
@@ -77,17 +78,23 @@ func readFolder(ctx context.Context, r *reader.Reader, dir string) (*shelf, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	return fill(pages, files)
+}
+
+// fill cuts pages into passages and indexes them.
+func fill(pages []*reader.Page, names []string) (*shelf, error) {
 	s := new(shelf)
 	b := index.NewBuilder()
 	for i, page := range pages {
 		if page == nil {
 			continue
 		}
-		d := &kb.Document{N: int64(i), Path: files[i], Title: page.Title, Lang: lang.Code(page.Lang), Text: page.Text, Chunks: kb.Cut(page, 0)}
+		d := &kb.Document{N: int64(i), Path: names[i], Title: page.Title, Lang: lang.Code(page.Lang), Text: page.Text, Chunks: kb.Cut(page, 0)}
 		for at := range d.Chunks {
 			c := kb.Candidate(d, at)
 			c.ID = strconv.Itoa(len(s.passages))
 			s.passages = append(s.passages, c)
+			s.document = append(s.document, i)
 			doc := kb.Indexed(d, at)
 			doc.ID = c.ID
 			b.Add(doc)
@@ -103,6 +110,7 @@ func readFolder(ctx context.Context, r *reader.Reader, dir string) (*shelf, erro
 
 // example is a question with the passages that were found for it.
 type example struct {
+	finding
 	q        *asked.Question
 	features []vector
 	right    []bool // it shows a fact of the answer
@@ -111,42 +119,86 @@ type example struct {
 
 // depth is how many passages kb ranks, and quoteWords how long a quote is.
 const (
-	depth      = 80
-	quoteWords = 80
+	depth        = 80
+	depthWithout = 400 // where passages are left out
+	quoteWords   = 80
 )
+
+// finding is what a search of a shelf found for a question.
+type finding struct {
+	text   string // of the question, standing by itself
+	found  []extract.Candidate
+	judged []extract.Judged
+	words  rephrasing
+}
+
+// rephrasing are the words of a shelf, and other ways to say those of one
+// question.
+type rephrasing struct {
+	*index.Index
+	groups []index.Group
+}
+
+// Rephrase implements extract.Rephraser.
+func (r rephrasing) Rephrase(string) ([]index.Group, error) { return r.groups, nil }
+
+// find searches for a question, as kb does, in the passages that keep lets
+// through; nil lets all.
+func (s *shelf) find(q *asked.Question, keep func(passage int) bool) (f finding, err error) {
+	f.text = q.Question
+	if n := len(q.History); n > 0 {
+		f.text = extract.FollowOn(f.text, q.History[n-1].Question)
+	}
+	groups, err := s.index.Respell(f.text)
+	if err != nil {
+		return f, err
+	}
+	groups = append(groups, kb.Translate(terms.Default(), s.index, f.text)...)
+	f.words = rephrasing{s.index, groups}
+	limit := depth
+	if keep != nil {
+		limit = depthWithout
+	}
+	hits, err := s.index.Search(index.Query{Text: f.text, Limit: limit, Groups: groups})
+	if err != nil {
+		return f, err
+	}
+	for _, h := range hits {
+		n, err := strconv.Atoi(h.ID)
+		if err != nil {
+			return f, fmt.Errorf("hit %q: %w", h.ID, err)
+		}
+		if keep == nil || keep(n) {
+			c := s.passages[n]
+			c.Score = h.Score
+			f.found = append(f.found, c)
+		}
+		if len(f.found) == depth {
+			break
+		}
+	}
+	f.judged = extract.Judge(f.text, f.found, s.index, groups...)
+	return f, nil
+}
+
+// number is that of a passage on its shelf.
+func number(c *extract.Candidate) int {
+	n, _ := strconv.Atoi(c.ID)
+	return n
+}
 
 // look finds passages for a question.
 func (s *shelf) look(q *asked.Question) (example, error) {
-	text := q.Question
-	if n := len(q.History); n > 0 {
-		text = extract.FollowOn(text, q.History[n-1].Question)
-	}
-	groups, err := s.index.Respell(text)
-	if err != nil {
-		return example{}, err
-	}
-	groups = append(groups, kb.Translate(terms.Default(), s.index, text)...)
-	hits, err := s.index.Search(index.Query{Text: text, Limit: depth, Groups: groups})
-	if err != nil {
-		return example{}, err
-	}
-	found := make([]extract.Candidate, len(hits))
-	for i, h := range hits {
-		n, err := strconv.Atoi(h.ID)
-		if err != nil {
-			return example{}, fmt.Errorf("hit %q: %w", h.ID, err)
-		}
-		found[i] = s.passages[n]
-		found[i].Score = h.Score
-	}
-	e := example{q: q}
-	for i, j := range extract.Judge(text, found, s.index, groups...) {
+	f, err := s.find(q, nil)
+	e := example{q: q, finding: f}
+	for i := range f.judged {
+		j := &f.judged[i]
 		e.features = append(e.features, j.Features)
-		e.right = append(e.right, !q.Unanswerable() && q.Shows(found[i].Text))
+		e.right = append(e.right, !q.Unanswerable() && q.Shows(f.found[i].Text))
 		quote, _ := j.Quote(quoteWords)
-		e.quotes = append(e.quotes, quote.In(found[i].Text))
+		e.quotes = append(e.quotes, quote.In(f.found[i].Text))
 	}
-	return e, nil
+	return e, err
 }
 
 // answer is what would be delivered: the best passages, copies left out.

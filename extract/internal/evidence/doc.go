@@ -1,4 +1,5 @@
-// Package evidence tells from words alone how likely a sentence answers a
-// question, and how likely a set of passages does. Both are logistic models
-// over a few features; extract/internal/fit finds their weights.
+// Package evidence reads passages for a question and tells from words alone
+// which of them to show first, what of them to quote, and how likely that is to
+// answer. The two models are linear over a few features; bench/fit finds their
+// weights.
 package evidence

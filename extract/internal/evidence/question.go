@@ -30,6 +30,7 @@ type Question struct {
 	Lang  lang.Code      // in which it and the passages are stemmed
 	place map[string]int // of a term by its name
 	other map[string]sense
+	rare  float64 // how many of the rarest words its terms weigh as much as
 }
 
 // What a term weighs beside its rarity, so that a small collection, where all
@@ -43,6 +44,9 @@ const kindWeight = 0.35
 // glueWeight is what a pair of Chinese characters counts of which one is
 // grammar: it stands for no word.
 const glueWeight = 0.3
+
+// nowhere is a term that no document has.
+const nowhere = "\x00"
 
 // Read reads a question. The language decides how Latin words are stemmed; it
 // must be that of the passages.
@@ -85,6 +89,10 @@ func Read(question string, code lang.Code, w Weights, groups ...index.Group) *Qu
 	for i := range q.Terms {
 		q.Terms[i].Weight /= total
 	}
+	q.rare = total
+	if w != nil {
+		q.rare /= baseWeight + w.Weight(nowhere)
+	}
 	return q
 }
 
@@ -116,13 +124,25 @@ func lone(surface string) bool {
 	return size == len(surface) && r >= 0x2e80
 }
 
-// key reports whether a word of the question is a number or, by its capital, a
-// name. The first word of a sentence proves nothing.
+// key reports whether a word of the question is a number or a name: by its
+// capital, though the first word of a sentence proves nothing; by a capital, a
+// digit or a sign within it; or by its script, a Latin word in a question that is
+// in another.
 func key(question string, t index.Token) bool {
 	if t.Number {
 		return true
 	}
-	r, _ := utf8.DecodeRuneInString(question[t.Start:])
+	r, size := utf8.DecodeRuneInString(question[t.Start:])
+	if within := question[t.Start+size : t.End]; !t.Pair && strings.ContainsFunc(within, func(r rune) bool {
+		return unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_'
+	}) {
+		return true
+	}
+	if r < utf8.RuneSelf && unicode.IsLetter(r) && strings.ContainsFunc(question, func(r rune) bool {
+		return unicode.In(r, unicode.Cyrillic, unicode.Han)
+	}) {
+		return true
+	}
 	before := strings.TrimRightFunc(question[:t.Start], unicode.IsSpace)
 	return unicode.IsUpper(r) && before != "" && !strings.ContainsAny(before[len(before)-1:], ".?!")
 }
