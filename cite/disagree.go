@@ -13,7 +13,8 @@ import (
 
 const (
 	// ofQuestion is the share of the question's words that a sentence must have,
-	// with the title of its source, to speak of what is asked.
+	// with the title of its source, to speak of what is asked; of one that asks for
+	// a number or a date it is all of them, since every sentence has numbers.
 	ofQuestion = 0.75
 	// ofPairs is that of pairs of characters, of which those over the ends of
 	// words are lost when they stand in another order.
@@ -54,8 +55,9 @@ type reply struct {
 
 // Disagreements finds sentences of independent sources that answer one question
 // differently: each has nearly all of its words and all that it names. Where it
-// asks for a number or a date, each gives one, and they differ; else another name
-// stands behind the same word of the question, as in "directed by".
+// asks for a number or a date, each gives one, of the same year if they name
+// years, and they differ; else another name stands behind the same word of the
+// question, as in "directed by".
 func Disagreements(question string, ledger *Ledger, snapshots Snapshots, passages []Passage) []Conflict {
 	q := asked{terms: map[string]bool{}, names: map[string]bool{}, share: ofQuestion}
 	q.date = asksDate().MatchString(question)
@@ -71,6 +73,9 @@ func Disagreements(question string, ledger *Ledger, snapshots Snapshots, passage
 		if first, _ := utf8.DecodeRuneInString(question[t.Start:]); i > 0 && unicode.IsUpper(first) {
 			q.names[t.Term] = true
 		}
+	}
+	if (q.number || q.date) && q.share == ofQuestion {
+		q.share = 1
 	}
 	if len(q.terms) < subjectWords-1 {
 		return nil
@@ -122,6 +127,7 @@ func (q *asked) read(source Source, sentence string) (r reply, ok bool) {
 			had[t.Term] = true
 		}
 	}
+	titled := len(had)
 	r = reply{statement: statement{source: source, quote: sentence}, slots: map[string]lang.Span{}, words: map[string][]string{}}
 	tokens := index.Tokens(sentence, source.Lang)
 	own := 0
@@ -145,7 +151,10 @@ func (q *asked) read(source Source, sentence string) (r reply, ok bool) {
 		}
 	}
 	r.numbers = entail.Numbers(sentence)
-	return r, own > 0 && float64(len(had)) >= q.share*float64(len(q.terms))
+	// What the title says is what the document is about; the rest has to stand in
+	// the sentence itself.
+	beyond := float64(len(q.terms) - titled)
+	return r, own > 0 && float64(len(had)-titled) >= q.share*beyond
 }
 
 // fill keeps the name that stands right behind a word of the question.
@@ -182,7 +191,7 @@ func (q *asked) differ(a, b *reply) (Conflict, bool) {
 	if q.date || q.number {
 		x, ok := q.nearest(a)
 		y, too := q.nearest(b)
-		if ok && too && unitOf(x) == unitOf(y) && !near(x.Value, y.Value, unitOf(x)) {
+		if ok && too && unitOf(x) == unitOf(y) && !near(x.Value, y.Value, unitOf(x)) && (q.date || oneTime(a.numbers, b.numbers)) {
 			return Conflict{a.state(x), b.state(y)}, true
 		}
 		return Conflict{}, false
@@ -194,6 +203,17 @@ func (q *asked) differ(a, b *reply) (Conflict, bool) {
 		}
 	}
 	return Conflict{}, false
+}
+
+// oneTime reports that two sentences do not tell of different years.
+func oneTime(a, b []entail.Number) bool {
+	dated := func(n entail.Number) bool { return n.Year }
+	if !slices.ContainsFunc(a, dated) || !slices.ContainsFunc(b, dated) {
+		return true
+	}
+	return slices.ContainsFunc(a, func(x entail.Number) bool {
+		return x.Year && slices.ContainsFunc(b, func(y entail.Number) bool { return y.Year && x.Value == y.Value })
+	})
 }
 
 func (r *reply) say(at lang.Span) Statement {

@@ -38,6 +38,10 @@ func TestDisagreements(t *testing.T) {
 			"В то время столицей Хазарии был город Итиль.", "Столицей Хазарии был в ту пору город Семендер.",
 		}, "Итиль <> Семендер"},
 		{"青山镇有多少人口？", []string{"青山镇人口为5万人，多数务农。", "据说青山镇的人口有8万人。"}, "5万 <> 8万"},
+		{"青山镇有多少人口？", []string{"2010年青山镇人口为5万人。", "2020年青山镇的人口有8万人。"}, ""}, // of different years
+		{"How many years does a cave newt live?", []string{
+			"A cave newt lives for up to 11 years.", "In this pool the count of cave newts was 1,350 five years before.",
+		}, ""}, // the second is not about how long they live
 	} {
 		l, snaps := cite.NewLedger(), cite.Snapshots{}
 		var passages []cite.Passage

@@ -47,7 +47,7 @@ func Markdown(r *Report) string {
 	if len(r.Conflicts) > 0 {
 		w.block("## " + w.say("heading.conflicts"))
 		for _, c := range r.Conflicts {
-			w.block("- " + w.statement(c.A) + "\n- " + w.statement(c.B))
+			w.block(w.statement(c.A) + "\n" + w.statement(c.B))
 		}
 	}
 	w.list("heading.coverage", r.coverage())
@@ -117,14 +117,16 @@ func (w *markdownWriter) reference(q *Quote) string {
 	return ref
 }
 
+// statement is an item of a list: the value, its date and place, and the words of
+// the source as a quotation.
 func (w *markdownWriter) statement(s cite.Statement) string {
 	date := line(s.Date)
 	if date == "" {
 		date = w.say("source.undated")
 	}
 	q := Quote{Passage: s.Passage}
-	return "**" + markdownLine(strings.ReplaceAll(s.Value, "*", "")) + "** (" + markdownLine(date) + "): " +
-		markdownLine(together(display(s.Quote))) + " — " + w.reference(&q)
+	return "- **" + markdownLine(strings.ReplaceAll(s.Value, "*", "")) + "** (" + markdownLine(date) + ") — " + w.reference(&q) +
+		"\n  > " + markdownStart(together(display(s.Quote)))
 }
 
 func (w *markdownWriter) sources() {

@@ -430,7 +430,7 @@ func look(ctx context.Context, dir string, o *outside, srv *llmtest.Server) (*se
 		if err != nil {
 			return err
 		}
-		normal := strings.NewReplacer(rec.ID, "RUN", ":"+u.Port(), ":PORT", dir, "DATA")
+		normal := strings.NewReplacer(rec.ID, "RUN", ":"+u.Port(), ":PORT", "%3A"+u.Port(), "%3APORT", dir, "DATA")
 		inRound := make(map[int]int)
 		for _, e := range events {
 			switch d := e.Data.(type) {
