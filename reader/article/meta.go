@@ -125,9 +125,8 @@ func (f *facts) collect(n *html.Node, weak bool) {
 				f.times = append(f.times, timed{value: attr(n, "datetime"), text: textOf(n, 80), weak: weak,
 					published: strings.Contains(strings.ToLower(attr(n, "itemprop")+attr(n, "class")), "publish") || has(n, "pubdate")})
 			}
-		default:
-			words := nameOf(n, nil)
-			weak = weak || words&noise != 0 && (n.DataAtom == atom.Ul || n.DataAtom == atom.Ol)
+		case atom.Ul, atom.Ol:
+			weak = weak || (&names{}).of(n)&noise != 0
 		}
 		switch prop := attr(n, "itemprop"); {
 		case strings.EqualFold(prop, "datePublished"), strings.EqualFold(prop, "dateCreated"):

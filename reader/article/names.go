@@ -70,8 +70,14 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// nameOf reads an element's names.
-func nameOf(n *html.Node, v *Trial) nameWords {
+// names reads the names of a page's elements. A page has few of them, many times.
+type names struct {
+	trial *Trial // nil for all words
+	known map[string]nameWords
+}
+
+// of reads an element's names.
+func (k *names) of(n *html.Node) nameWords {
 	var got nameWords
 	for i := range n.Attr {
 		a := &n.Attr[i]
@@ -81,9 +87,7 @@ func nameOf(n *html.Node, v *Trial) nameWords {
 				continue
 			}
 			for name := range strings.FieldsSeq(a.Val) {
-				if !topical(name) {
-					got |= judge(name, v)
-				}
+				got |= k.word(name)
 			}
 		case "itemprop":
 			switch {
@@ -103,6 +107,21 @@ func nameOf(n *html.Node, v *Trial) nameWords {
 				got |= hidden
 			}
 		}
+	}
+	return got
+}
+
+// word reads one class name or id.
+func (k *names) word(name string) nameWords {
+	got, ok := k.known[name]
+	if !ok {
+		if k.known == nil {
+			k.known = map[string]nameWords{}
+		}
+		if !topical(name) {
+			got = judge(name, k.trial)
+		}
+		k.known[name] = got
 	}
 	return got
 }

@@ -45,6 +45,7 @@ type tree struct {
 	blocks []block
 	text   int
 	trial  *Trial // nil for all words
+	names  names
 
 	buf   strings.Builder
 	nodes []*html.Node
@@ -56,7 +57,7 @@ type tree struct {
 
 // scan reads a page below root.
 func scan(root *html.Node, v *Trial) *tree {
-	t := &tree{trial: v}
+	t := &tree{trial: v, names: names{trial: v}}
 	t.walk(root, -1)
 	t.flush(0)
 	for i := range t.elems {
@@ -99,7 +100,7 @@ func (t *tree) walk(n *html.Node, parent int) {
 	}
 	words := nameWords(0)
 	if len(n.Attr) > 0 {
-		words = nameOf(n, t.trial)
+		words = t.names.of(n)
 	}
 	blocky := !inline[n.DataAtom]
 	if !blocky && words != 0 {
