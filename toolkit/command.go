@@ -38,7 +38,7 @@ var looking = map[string]forbidden{
 	"cat": {}, "head": {}, "tail": {}, "pwd": {}, "echo": {},
 	"wc":   {long: []string{"--files0-from"}},
 	"grep": {short: "R", long: []string{"--dereference-recursive"}},
-	"date": {short: "s", long: []string{"--set"}},
+	"date": {short: "sf", long: []string{"--set", "--file"}, valued: "dr", opens: "+"}, // another operand sets the clock
 	"uniq": {operands: 1},
 	"sort": {short: "oT", long: []string{"--output", "--compress-program", "--files0-from", "--temporary-directory"}},
 	"find": {words: []string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from", "-follow", "-L"}},
@@ -50,17 +50,23 @@ type forbidden struct {
 	long     []string // also when shortened
 	words    []string // as they stand
 	operands int      // how many arguments that are no options at most; 0 is any
+	opens    string   // what those have to begin with
+	valued   string   // letters of options that take the next argument
 }
 
 // refuses returns the argument that may not be given.
 func (f forbidden) refuses(args []string) string {
-	operands, ended := 0, false
+	operands, ended, value := 0, false, false
 	for _, a := range args {
+		if value {
+			value = false
+			continue
+		}
 		switch {
 		case slices.Contains(f.words, a):
 			return a
 		case ended || !strings.HasPrefix(a, "-") || a == "-":
-			if operands++; f.operands > 0 && operands > f.operands {
+			if operands++; f.operands > 0 && operands > f.operands || !strings.HasPrefix(a, f.opens) {
 				return a
 			}
 		case a == "--":
@@ -70,8 +76,17 @@ func (f forbidden) refuses(args []string) string {
 			if slices.ContainsFunc(f.long, func(l string) bool { return strings.HasPrefix(l, name) }) {
 				return a
 			}
-		case strings.ContainsAny(a[1:], f.short) && f.short != "":
-			return a
+		default:
+			// The letters behind an option that takes a value are its value.
+			for i, letter := range a[1:] {
+				if strings.ContainsRune(f.short, letter) {
+					return a
+				}
+				if strings.ContainsRune(f.valued, letter) {
+					value = i == len(a)-2
+					break
+				}
+			}
 		}
 	}
 	return ""
