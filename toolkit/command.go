@@ -331,14 +331,7 @@ func (w *workspace) checkPath(arg string) error {
 // it. Where find begins is plain; of other programs it can't be told from their
 // arguments.
 func (w *workspace) checkBelow(program string, args []string) error {
-	var through forbidden
-	switch program {
-	case "grep":
-		through = forbidden{short: "rd", long: []string{"--recursive", "--directories"}}
-	case "ls":
-		through = forbidden{short: "R", long: []string{"--recursive"}}
-	}
-	recursive := through.refuses(args)
+	recursive := through(program).refuses(args)
 	for _, x := range w.exclude {
 		if !w.has(x) {
 			continue
@@ -356,6 +349,17 @@ func (w *workspace) checkBelow(program string, args []string) error {
 		}
 	}
 	return nil
+}
+
+// through are the options with which a program goes through folders.
+func through(program string) forbidden {
+	switch program {
+	case "grep":
+		return forbidden{short: "rd", long: []string{"--recursive", "--directories"}}
+	case "ls":
+		return forbidden{short: "R", long: []string{"--recursive"}}
+	}
+	return forbidden{}
 }
 
 // findStarts are the paths at which find begins: those before its first option.
@@ -432,12 +436,17 @@ func (w *workspace) run(ctx context.Context, program string, args []string) (too
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second
 	alone(cmd)
-	err := cmd.Run()
+	files, err := w.pin(cmd)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer files.close()
+	err = cmd.Run()
 	endGroup(cmd)
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return tool.Result{}, fmt.Errorf("the command was stopped after %s. Run one that does less. It had printed:\n%s", w.timeout, out.String())
+		return tool.Result{}, fmt.Errorf("the command was stopped after %s. Run one that does less. It had printed:\n%s", w.timeout, files.told(out.String()))
 	case ctx.Err() != nil:
 		return tool.Result{}, context.Cause(ctx)
 	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
@@ -447,7 +456,7 @@ func (w *workspace) run(ctx context.Context, program string, args []string) (too
 		Exit   int    `json:"exit_code"`
 		Stdout string `json:"stdout"`
 		Stderr string `json:"stderr,omitempty"`
-	}{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+	}{cmd.ProcessState.ExitCode(), files.told(out.String()), files.told(errs.String())}
 	data, err := json.Marshal(printed)
 	text := fmt.Sprintf("Exit code: %d\n\n%s", printed.Exit, printed.Stdout)
 	if printed.Stderr != "" {
