@@ -14,6 +14,7 @@ import (
 
 	"dossier/event"
 	"dossier/internal/store/memory"
+	"dossier/llm"
 	"dossier/llm/llmtest"
 )
 
@@ -155,4 +156,94 @@ func TestWebModesDoTheSeedsTable(t *testing.T) {
 		}
 	}
 	golden(t, "web-modes.golden", []byte(out.String()))
+}
+
+// A question that goes on a conversation: the rewritten one is told, and who
+// writes the answer sees what was said before.
+func TestWebAnswerSeesTheConversation(t *testing.T) {
+	for _, name := range []string{"web_search", "deep_search", "quality"} {
+		a := startArchive(t)
+		s := curious()
+		s.question, s.enough = morrow, "A paper says it."
+		srv := llmtest.Start(t, llmtest.Script{Rules: s.rules()})
+		e := engine(t, memory.New(memory.Options{}), a.flags(t, connected(srv)))
+		req := onTheWeb(name, "And when was it opened?")
+		req.History = []llm.Message{{Role: llm.RoleUser, Content: "Who built the Morrow line?"}, {Role: llm.RoleAssistant, Content: strings.Repeat("Ada Quill built the Morrow line. ", 500)}}
+		var plans []event.PlanUpdated
+		for _, ev := range follow(t, e, req) {
+			if p, ok := ev.Data.(event.PlanUpdated); ok {
+				plans = append(plans, p)
+			}
+		}
+		if len(plans) == 0 || plans[0].Question != morrow {
+			t.Errorf("%s: %+v", name, plans)
+		}
+		for _, c := range srv.CallsFor("", "synthesized_answer") {
+			m := c.Request.Messages
+			if len(m) != 4 || !strings.Contains(m[1].Content, "Who built") || !strings.Contains(m[2].Content, "Ada Quill") || len(m[2].Content) > 1600 || !strings.Contains(m[3].Content, morrow) {
+				t.Errorf("%s: the answer is written after %d messages", name, len(m))
+			}
+		}
+	}
+}
+
+// TestWebAnswersStream holds what is seen of an answer while it is written
+// against what is delivered: where that is something else, what was seen is void.
+func TestWebAnswersStream(t *testing.T) {
+	wrong := func([]passage) string { return "Cats built all of it [1]. Dogs rode the first train [1]." }
+	for _, c := range []struct {
+		name   string
+		model  scribe
+		resets int
+	}{
+		{"what holds", scribe{}, 0},
+		{"a sentence does not hold", scribe{lie: "The line was built of chocolate [1]."}, 1},
+		{"nothing holds", scribe{answer: wrong}, 1},
+	} {
+		for _, name := range []string{"web_search", "deep_search", "quality"} {
+			a := startArchive(t)
+			c.model.facets, c.model.enough = curious().facets, "A paper says it."
+			e := engine(t, memory.New(memory.Options{}), a.flags(t, connected(llmtest.Start(t, llmtest.Script{Rules: c.model.rules()}))))
+			log := follow(t, e, onTheWeb(name, morrow))
+			shown, deltas, resets, over := "", 0, 0, false
+			for _, ev := range log {
+				switch d := ev.Data.(type) {
+				case event.AnswerDelta:
+					shown += d.Text
+					if deltas++; d.Reset || over {
+						t.Errorf("%s, %s: %+v after the answer", name, c.name, d)
+					}
+				case event.ReportReset:
+					over = true
+					if resets++; d.Reason == "" {
+						t.Errorf("%s, %s: no reason", name, c.name)
+					}
+				}
+			}
+			m, _ := answerOf(log)
+			if deltas < 2 || resets != c.resets || strings.Contains(m.Text, shown) != (resets == 0) {
+				t.Errorf("%s, %s: %d deltas, %d resets, shown %q\n%s", name, c.name, deltas, resets, shown, m.Text)
+			}
+		}
+	}
+}
+
+// Results that come without a snippet are read like others: nothing says that
+// they are copies of each other.
+func TestWebReadsResultsWithoutASnippet(t *testing.T) {
+	for _, c := range seedTable[:2] {
+		for _, model := range []bool{true, false} {
+			a := startArchive(t)
+			a.plain = true
+			flags := a.flags(t)
+			if s := curious(); model {
+				flags = a.flags(t, modelled(t, &s))
+			}
+			e := engine(t, memory.New(memory.Options{}), flags)
+			follow(t, e, onTheWeb(c.mode, morrow))
+			if r := reportOf(t, e); len(a.pages) != c.pages || len(r.Sources) == 0 {
+				t.Errorf("%s, model %v: %d pages were read, and the answer has %d sources", c.mode, model, len(a.pages), len(r.Sources))
+			}
+		}
+	}
 }

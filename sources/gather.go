@@ -463,7 +463,7 @@ func (g *gathering) best(order []string, most int) []Lead {
 	for _, id := range order {
 		l := g.leads[id]
 		text := strings.Join(strings.Fields(l.Text), " ")
-		if text == "" && !g.Tuning.earlier() {
+		if text == "" && !g.Tuning.Earlier() {
 			text = id
 		}
 		if !seen[id] && !texts[text] {

@@ -80,7 +80,7 @@ func planByRules(question string, in planInput) Plan {
 // plan decides what to look for and tells it.
 func (g *gathering) plan(ctx context.Context) error {
 	in := planInput{
-		Question: g.Question, History: shortened(g.History), Where: g.Where, Date: g.scope.Record().Created.Format("2006-01-02"),
+		Question: g.Question, History: Shortened(g.History), Where: g.Where, Date: g.scope.Record().Created.Format("2006-01-02"),
 		Queries: g.Tuning.Queries, MostFacets: mostFacets,
 	}
 	if g.Tuning.PerRound > 0 { // each facet has a query in the first round
@@ -147,7 +147,11 @@ func (g *gathering) tellPlan(open string) error {
 			steps[i].State = "done"
 		}
 	}
-	return g.scope.Emit(event.PlanUpdated{Title: g.evidence.Question, Steps: steps})
+	told := event.PlanUpdated{Title: g.evidence.Question, Steps: steps}
+	if !g.Tuning.Earlier() && !slices.Equal(strings.Fields(told.Title), strings.Fields(g.Question)) {
+		told.Question = told.Title
+	}
+	return g.scope.Emit(told)
 }
 
 // Searchable is a query as it may go out: without addresses, and no longer than
@@ -175,9 +179,9 @@ func cut(text string, most int) string {
 	return text
 }
 
-// shortened are the messages of a conversation as far as a plan needs them: an
-// earlier answer is a whole report, and begins with what it says.
-func shortened(history []llm.Message) []llm.Message {
+// Shortened are the messages of a conversation as far as a plan or an answer
+// needs them: an earlier answer is a whole report, and begins with what it says.
+func Shortened(history []llm.Message) []llm.Message {
 	out := slices.Clone(history)
 	for i := range out {
 		if runes := []rune(out[i].Content); len(runes) > longestTurn {

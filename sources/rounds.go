@@ -14,8 +14,9 @@ import (
 	"dossier/run"
 )
 
-// earlier says that the run was created by a program whose rounds a rule ended.
-func (t Tuning) earlier() bool { return t.MinIterations == 0 }
+// Earlier says that the run was created by a program whose rounds a rule ended
+// and whose answers came whole.
+func (t Tuning) Earlier() bool { return t.MinIterations == 0 }
 
 // search does the rounds.
 func (g *gathering) search(ctx context.Context) error {
@@ -70,7 +71,7 @@ const patience = 2
 // not what an engine shows of them. Nobody does before the least number of
 // rounds.
 func (g *gathering) decide(ctx context.Context, s *run.Scope, n, idle int) (outlook, error) {
-	byRules := g.Tuning.earlier() || g.noModel
+	byRules := g.Tuning.Earlier() || g.noModel
 	most := patience
 	if byRules {
 		most = 1
@@ -112,7 +113,7 @@ func (g *gathering) inFull() bool {
 
 // tellRound tells what comes after a round.
 func (g *gathering) tellRound(n int, next outlook) error {
-	if g.Tuning.earlier() {
+	if g.Tuning.Earlier() {
 		return nil
 	}
 	told := event.SearchRound{Round: n, Decision: "finish", Reason: next.reason, Rules: !next.model}
@@ -208,11 +209,11 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope, n int, ruled boo
 	if !out.model {
 		out.reason = g.reasonByRules()
 	}
-	if said.Enough && !g.Tuning.earlier() && n >= g.Tuning.MinIterations {
+	if said.Enough && !g.Tuning.Earlier() && n >= g.Tuning.MinIterations {
 		return out, nil
 	}
 	out.queries = g.fresh(said.Queries)
-	if len(out.queries) == 0 && out.model && !g.Tuning.earlier() {
+	if len(out.queries) == 0 && out.model && !g.Tuning.Earlier() {
 		out.queries = g.fresh(in.rules().Queries) // it has no other: what rules would search for
 	}
 	if len(out.queries) == 0 {
