@@ -163,6 +163,9 @@ func Gather(ctx context.Context, s *run.Scope, j Job) (*Evidence, error) {
 	if err := g.quote(ctx); err != nil {
 		return nil, err
 	}
+	if !g.Tuning.Earlier() {
+		g.uniteFacets()
+	}
 	if err := g.tellPlan("dropped"); err != nil {
 		return nil, err
 	}

@@ -97,6 +97,9 @@ func (g *gathering) plan(ctx context.Context) error {
 	g.noModel = made.Extractive && !made.Overruled()
 	g.overruled(made.Overruled(), made.Why)
 	p := made.Value
+	if !g.Tuning.Earlier() {
+		p.Facets = distinctFacets(p.Facets)
+	}
 	p.Facets = first(p.Facets, in.MostFacets)
 	if strings.TrimSpace(p.Question) == "" {
 		p.Question = g.Question

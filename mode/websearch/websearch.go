@@ -243,7 +243,7 @@ func (w *writing) void(why string) error {
 // written checks what a model wrote and delivers what holds.
 func (w *writing) written(ctx context.Context, made prompt.Decision[SynthesizedAnswer]) (mode.Answer, error) {
 	checked, err := w.evidence.Verify(ctx, w.scope, sources.Writing{
-		Models: w.mode.models, Model: w.req.Model, Language: w.language, Text: made.Value.Answer,
+		Models: w.mode.models, Model: w.req.Model, Language: w.language, Text: made.Value.Answer, Better: !w.set.Earlier(),
 	})
 	if err != nil {
 		return mode.Answer{}, err
@@ -361,10 +361,16 @@ func (w *writing) quotes() *report.Report {
 	}
 	r.Extractive = true
 	var all []cite.Passage
+	var printed [][]cite.Passage // by section
 	for _, f := range e.Facets {
 		if !f.Answered {
 			continue
 		}
+		if n := slices.IndexFunc(printed, func(quotes []cite.Passage) bool { return cite.SamePassages(quotes, f.Quotes) }); n >= 0 && !w.set.Earlier() {
+			r.Sections[n].Title += " · " + f.Title // one section answers both
+			continue
+		}
+		printed = append(printed, f.Quotes)
 		section := report.Section{Quotes: w.quoted(f.Quotes)}
 		if len(e.Facets) > 1 {
 			section.Title = f.Title
