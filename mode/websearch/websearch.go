@@ -337,7 +337,11 @@ func (w *writing) conflicts() []cite.Conflict {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
+	all = slices.DeleteFunc(all, func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
+	if w.set.Earlier() {
+		return all
+	}
+	return cite.OfOneThing(all, e.Ledger, e.Snapshots)
 }
 
 // notes are what the reader of the answer should know about how it came about.
