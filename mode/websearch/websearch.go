@@ -364,6 +364,7 @@ func (w *writing) quotes() *report.Report {
 		r.Outcome = report.Partial
 	}
 	r.Extractive = true
+	r.Coverage.Unsure = e.Unsure()
 	var all []cite.Passage
 	var printed [][]cite.Passage // by section
 	for _, f := range e.Facets {
