@@ -135,8 +135,8 @@ type FollowUp struct {
 
 // followUpList is what the model is asked for.
 type followUpList struct {
-	Reason  string     `json:"reason" jsonschema:"what is answered by what was found, and what is missing"`
-	Enough  bool       `json:"enough" jsonschema:"true when nothing is missing"`
+	Reason  string     `json:"reason,omitempty" jsonschema:"what is answered by what was found, and what is missing"`
+	Enough  bool       `json:"enough,omitempty" jsonschema:"true when nothing is missing"`
 	Queries []FollowUp `json:"queries" jsonschema:"further queries; empty when nothing is missing"`
 }
 
@@ -215,7 +215,7 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope, n int, ruled boo
 	g.overruled(made.Overruled(), made.Why)
 	said := made.Value
 	out := outlook{reason: cut(cite.Sanitize(said.Reason), longestReason), model: !made.Extractive}
-	if !out.model {
+	if !out.model || out.reason == "" {
 		out.reason = g.reasonByRules()
 	}
 	if said.Enough && !g.Tuning.Earlier() && n >= g.Tuning.MinIterations {
