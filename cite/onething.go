@@ -58,6 +58,9 @@ func (s Statement) label() bool {
 		return false
 	}
 	before, after := s.Quote[:at], s.Quote[at+len(s.Value):]
+	if strings.Trim(before, " \t(#*-") == "" && strings.IndexAny(after, ".)、") == 0 {
+		return true // of a heading, or of an item of a list
+	}
 	return labelBefore().MatchString(before) || labelAfter().MatchString(after) || numberedThing(before, after)
 }
 

@@ -31,6 +31,7 @@ func TestConflictsOfOneThing(t *testing.T) {
 		{"settings", "What is the default value?", doc{"", "The default value of max_connections is 100 in this release."}, doc{"", "The default value of max_senders is 10 in this release."}, ""},
 		{"ports of one service", "What port does the PostgreSQL server listen on by default?", doc{"PostgreSQL manual", postgres}, doc{"Notes about PostgreSQL", "Some remarks of an administrator follow here. The server of PostgreSQL listens on TCP port 6543 by default for connections."}, "5432 <> 6543"},
 		{"numbers of sections", "Where are the limits of memory described?", doc{"Guide", "The limits of memory are described in section 4 of the guide."}, doc{"Guide", "The limits of memory are described in section 7 of the guide."}, ""},
+		{"numbers of headings", "What is the effect of new versions?", doc{"", "6.2. Effect of New Versions of the terms"}, doc{"", "10.2. Effect of New Versions of the terms"}, ""},
 		{"numbers of sections in Russian", "Где описаны ограничения памяти?", doc{"", "Ограничения памяти сервера описаны в разделе 4 руководства."}, doc{"", "Ограничения памяти сервера описаны в разделе 7 руководства."}, ""},
 		{"numbers of chapters in Chinese", "内存限制在哪里说明？", doc{"", "服务器的内存限制在第4章中有详细说明。"}, doc{"", "服务器的内存限制在第7章中有详细说明。"}, ""},
 		{"versions", "Under which terms is it published?", doc{"", "The program is published under version 2 of the terms."}, doc{"", "The program is published under version 3 of the terms."}, ""},
