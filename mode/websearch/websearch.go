@@ -431,6 +431,7 @@ func (w *writing) quoted(passages []cite.Passage) []report.Quote {
 
 // deliver completes a report and tells its coverage.
 func (w *writing) deliver(r *report.Report, a mode.Answer) (mode.Answer, error) {
+	r.DropUnfounded(w.evidence.Ledger, w.evidence.Snapshots)
 	if err := r.Gather(w.evidence.Ledger, w.evidence.Snapshots); err != nil {
 		return mode.Answer{}, err
 	}
