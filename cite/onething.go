@@ -28,7 +28,7 @@ func OfOneThing(conflicts []Conflict, ledger *Ledger, snapshots Snapshots) []Con
 			d = readDocument(source, snapshots)
 			documents[source.Number] = d
 		}
-		return d.subject(s.Quote)
+		return d.subject(s)
 	}
 	var out []Conflict
 	told := map[[2]string]bool{}
@@ -48,10 +48,14 @@ func oneThing(a, b subject) bool {
 		return false
 	case a.pairs || b.pairs: // nothing tells names in such a script
 		return true
-	case a.names.beside(b.text) && b.names.beside(a.text), longer(a.words, b.words), longer(b.words, a.words):
+	case longer(a.words, b.words), longer(b.words, a.words):
+		return false
+	case shared(a, b):
+		return true
+	case a.names.beside(b.text) && b.names.beside(a.text):
 		return false
 	}
-	return shared(a, b) || !a.topics.beside(b.title) || !b.topics.beside(a.title)
+	return !a.topics.beside(b.title) || !b.topics.beside(a.title)
 }
 
 // label reports whether the value is the number of a place in a text, or of a
@@ -83,6 +87,8 @@ func numberedThing(before, after string) bool {
 var (
 	labelBefore = pattern(`(?i)(?:^|\P{L})(?:sections?|sec\.?|chapters?|ch\.|articles?|clauses?|paragraphs?|parts?|appendix|figures?|fig\.?|tables?|pages?|pp?\.|steps?|lines?|items?|notes?|versions?|v\.?|releases?|` +
 		`раздел\p{L}*|глав\p{L}*|стать\p{L}*|пункт\p{L}*|п\.|параграф\p{L}*|част[ьи]|рис\.|рисун\p{L}*|табл\.|таблиц\p{L}*|стр\.|страниц\p{L}*|шаг\p{L}*|строк\p{L}*|верси\p{L}*|§+)[ \t\x{a0}]*$`)
+	// numbered are words of titles that only say that there are many.
+	numbered   = pattern(`(?i)^(?:documents?|doc|files?|pages?|parts?|chapters?|sections?|volumes?|papers?|untitled|документ|файл|страница|часть|глава|раздел|том|文档|文件)$`)
 	labelAfter = pattern(`^ ?(?:章|节|節|条|條|款|页|頁|版|步|部分)`)
 )
 
@@ -111,20 +117,25 @@ type document struct {
 }
 
 func readDocument(source Source, snapshots Snapshots) *document {
-	d := &document{lang: source.Lang, count: map[string]int{}, text: terms{}, title: terms{}, topics: terms{}, common: terms{}}
+	title, text := source.Title, ""
 	if snap := snapshots[source.Snapshot]; snap != nil {
-		for _, t := range index.Tokens(snap.Text, source.Lang) {
-			d.text[t.Term] = true
-			d.count[t.Term]++
-			if first, _ := utf8.DecodeRuneInString(snap.Text[t.Start:]); !unicode.IsUpper(first) {
-				d.common[t.Term] = true
-			}
+		text = snap.Text
+	}
+	if begins(text, title) {
+		title = ""
+	}
+	d := &document{lang: source.Lang, count: map[string]int{}, text: terms{}, title: terms{}, topics: terms{}, common: terms{}}
+	for _, t := range index.Tokens(text, source.Lang) {
+		d.text[t.Term] = true
+		d.count[t.Term]++
+		if first, _ := utf8.DecodeRuneInString(text[t.Start:]); !unicode.IsUpper(first) {
+			d.common[t.Term] = true
 		}
 	}
-	for _, t := range index.Tokens(source.Title, source.Lang) {
+	for _, t := range index.Tokens(title, source.Lang) {
 		d.text[t.Term] = true
 		switch {
-		case t.Function:
+		case t.Function || numbered().MatchString(title[t.Start:t.End]):
 		case t.Number:
 			d.edition = append(d.edition, t.Term)
 		default:
@@ -140,9 +151,17 @@ func readDocument(source Source, snapshots Snapshots) *document {
 	return d
 }
 
+// begins reports whether a text begins with its title as with a sentence: it has
+// no title, and somebody took what there is.
+func begins(text, title string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), strings.TrimRight(title, " .…"))
+	rest = strings.TrimLeft(rest, " \t")
+	return ok && title != "" && rest != "" && rest[0] != '\n'
+}
+
 // editions reports whether two documents have one title but for its numbers.
 func editions(a, b *document) bool {
-	return len(a.edition) > 0 && len(b.edition) > 0 && maps.Equal(a.title, b.title) && !slices.Equal(a.edition, b.edition)
+	return len(a.title) > 0 && len(a.edition) > 0 && len(b.edition) > 0 && maps.Equal(a.title, b.title) && !slices.Equal(a.edition, b.edition)
 }
 
 // subject is what a sentence of a document is about.
@@ -154,9 +173,14 @@ type subject struct {
 	pairs bool
 }
 
-func (d *document) subject(sentence string) subject {
+func (d *document) subject(s Statement) subject {
+	sentence := s.Quote
+	value := strings.Index(sentence, s.Value)
 	out := subject{document: d, names: terms{}}
 	for i, t := range index.Tokens(sentence, d.lang) {
+		if value >= 0 && t.Start >= value && t.End <= value+len(s.Value) {
+			continue // it is said of the subject
+		}
 		out.pairs = out.pairs || t.Pair
 		first, _ := utf8.DecodeRuneInString(sentence[t.Start:])
 		name := unicode.IsUpper(first)

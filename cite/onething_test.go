@@ -45,6 +45,8 @@ func TestConflictsOfOneThing(t *testing.T) {
 		{"a page and another about one place", "How high is the tower?",
 			doc{"The lighthouse of Cape Kestrel", "The lighthouse of Cape Kestrel is old. The tower of it is 41 metres high. The lighthouse can be seen from far."},
 			doc{"Visiting Cape Kestrel", "Visiting takes a day. The tower of Cape Kestrel is 53 metres high. Visiting is free."}, "41 <> 53"},
+		{"files by number", "When was the lighthouse built?", doc{"1", "The lighthouse of Kovda was built in 1911 on the cape."}, doc{"2", "The lighthouse of Kovda was built in 1931 on the cape."}, "1911 <> 1931"},
+		{"documents by number", "When was the lighthouse built?", doc{"Document 1", "The lighthouse of Kovda was built in 1911 on the cape."}, doc{"Document 2", "The lighthouse of Kovda was built in 1931 on the cape."}, "1911 <> 1931"},
 		{"editions", "When is the licence reinstated?", doc{"GPL-2", "The license is reinstated if you cure the violation prior to 30 days after receipt of the notice."}, doc{"GPL-3", "The license is reinstated if you cure the violation prior to 60 days after receipt of the notice."}, ""},
 		{"a longer name", "How long is the offer of the licence valid?", doc{"", "The offer of the General Public License is valid for three years."}, doc{"", "The offer of the Lesser General Public License is valid for two years."}, ""},
 		{"a named thing in other pages", "How many inhabitants does Oststrand have?", doc{"Harbour towns", "Harbour towns are small. Oststrand has 18,240 inhabitants today and a harbour."}, doc{"Census report", "The census report is short. The town of Oststrand has 16,905 inhabitants today."}, "18,240 <> 16,905"},
