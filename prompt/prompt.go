@@ -27,6 +27,9 @@ type Task[In, Out any] struct {
 	Template *Template
 	// History are messages between the system's and the user's; nil for none.
 	History func(In) []llm.Message
+	// TextField is the field at the top of Out for whose sake the model is asked:
+	// whatever text it gives is that; see llm.ObjectOptions.
+	TextField string
 	// Fallback decides without a model. Nil means that this cannot be done
 	// without one: the task fails with what kept the model from deciding.
 	Fallback func(In) (Out, error)
@@ -77,7 +80,7 @@ func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models
 		call, cancel := s.UntilFinish(ctx)
 		defer cancel()
 		req := &llm.Request{Model: o.Model, Messages: messages}
-		value, info, err := llm.Object[Out](call, client, req, llm.ObjectOptions{StreamField: o.StreamField, Sink: o.Sink, Reset: o.Reset})
+		value, info, err := llm.Object[Out](call, client, req, llm.ObjectOptions{TextField: t.TextField, StreamField: o.StreamField, Sink: o.Sink, Reset: o.Reset})
 		if eerr := charge(s, t.Role, client, o.Model, info); eerr != nil {
 			return Decision[Out]{}, eerr
 		}

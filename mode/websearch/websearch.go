@@ -123,9 +123,10 @@ type input struct {
 var files embed.FS
 
 var answer = &prompt.Task[input, SynthesizedAnswer]{
-	Name:     "answer",
-	Role:     llm.ForWriter,
-	Template: prompt.Parse(files, "answer.md"),
+	Name:      "answer",
+	Role:      llm.ForWriter,
+	Template:  prompt.Parse(files, "answer.md"),
+	TextField: "answer",
 	// Without a model the quotes that were chosen are the answer.
 	Fallback: func(input) (SynthesizedAnswer, error) { return SynthesizedAnswer{}, nil },
 }
