@@ -250,9 +250,6 @@ func (g *Governor) pause(ctx context.Context, c *call, err error) error {
 	if e.Kind == ErrRateLimited {
 		c.limited++
 		wait = g.backoff(wait/5, c.limited)
-		if e.RetryAfter > 0 {
-			wait = 0 // the gate is closed to everybody for as long
-		}
 	} else {
 		c.failed++
 		if c.failed > g.cfg.MaxRetries {
@@ -263,9 +260,14 @@ func (g *Governor) pause(ctx context.Context, c *call, err error) error {
 		}
 		wait = g.backoff(wait, c.failed)
 	}
+	pause := max(wait, e.RetryAfter)
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= pause && replaceable(ctx) {
+		return err // it would be broken off before it could go out again
+	}
 	g.gate.countRetry()
-	if wait <= 0 {
-		return nil
+	tell(ctx, Failure{Err: err, Attempt: c.failed + c.limited, Then: ThenRepeated, Wait: pause})
+	if e.Kind == ErrRateLimited && e.RetryAfter > 0 || wait <= 0 {
+		return nil // the gate is closed to everybody for as long
 	}
 	t := time.NewTimer(wait)
 	defer t.Stop()

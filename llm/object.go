@@ -158,6 +158,7 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 				refusal = err
 			}
 			if a.adapt(err, req) {
+				tell(ctx, Failure{Err: err, Attempt: a.info.Attempts + 1, Then: ThenOtherWay})
 				continue
 			}
 			a.stream.restart()
@@ -179,7 +180,13 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 			a.stream.restart()
 			return &NoObjectError{Reason: reason, Raw: a.info.Raw, Attempts: a.info.Attempts}
 		}
+		then := a.way
 		a.learn(req, resp, reason)
+		told := Failure{Err: &NoObjectError{Reason: reason, Raw: a.info.Raw, Attempts: a.info.Attempts}, Attempt: failed, Then: ThenAgain}
+		if then != a.way {
+			told.Then = ThenOtherWay
+		}
+		tell(ctx, told)
 	}
 }
 

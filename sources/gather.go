@@ -66,6 +66,8 @@ type Evidence struct {
 	// Stopped is why gathering ended before it was through: a spent budget or
 	// the wish to finish.
 	Stopped error
+
+	byRules bool // rules stood in for a model, and Trouble says so
 }
 
 // FacetEvidence is what was found for a part of the question.
@@ -177,7 +179,8 @@ func share(part, whole int) float64 {
 func (g *gathering) overruled(yes bool, why string) { g.evidence.overruled(g.Language, yes, why) }
 
 func (e *Evidence) overruled(code lang.Code, yes bool, why string) {
-	if yes {
+	if yes && !e.byRules { // the first cause; the run's log has them all
+		e.byRules = true
 		e.trouble(code, "research.by-rules", "why", why)
 	}
 }

@@ -138,15 +138,18 @@ type SearchEngine struct {
 
 // WebSearch is how much is done for a question.
 type WebSearch struct {
-	Queries            int `key:"queries" alias:"deep_search_queries" default:"3" min:"1" max:"20" help:"Search queries for each part of a question, and for each in a round of follow-ups."`
-	MaxResults         int `key:"max_results" alias:"deep_search_max_results" default:"8" min:"1" max:"100" help:"Results taken of one query."`
-	RerankTopK         int `key:"rerank_top_k" alias:"deep_search_rerank_top_k" default:"6" min:"1" max:"100" help:"Passages kept for each part of a question."`
-	ScrapeTopN         int `key:"scrape_top_n" alias:"deep_search_scrape_top_n" default:"4" min:"1" max:"100" help:"Documents read by web_search."`
-	DeepScrapeTopN     int `key:"deep_scrape_top_n" default:"8" min:"1" max:"100" help:"Documents read by deep_search and quality."`
-	SpeedIterations    int `key:"speed_iterations" alias:"speed_max_iterations" default:"2" min:"1" max:"100" help:"Rounds of searching in web_search."`
-	BalancedIterations int `key:"balanced_iterations" alias:"balanced_max_iterations" default:"6" min:"1" max:"100" help:"Rounds of searching in deep_search."`
-	QualityIterations  int `key:"quality_iterations" alias:"quality_max_iterations" default:"25" min:"1" max:"100" help:"Rounds of searching in quality."`
-	ContextTokens      int `key:"context_tokens" default:"12000" min:"500" max:"1000000" help:"Tokens of passages from which a model writes the answer."`
+	Queries            int           `key:"queries" alias:"deep_search_queries" default:"3" min:"1" max:"20" help:"Search queries for each part of a question, and for each in a round of follow-ups."`
+	MaxResults         int           `key:"max_results" alias:"deep_search_max_results" default:"8" min:"1" max:"100" help:"Results taken of one query."`
+	RerankTopK         int           `key:"rerank_top_k" alias:"deep_search_rerank_top_k" default:"6" min:"1" max:"100" help:"Passages kept for each part of a question."`
+	ScrapeTopN         int           `key:"scrape_top_n" alias:"deep_search_scrape_top_n" default:"4" min:"1" max:"100" help:"Documents read by web_search."`
+	DeepScrapeTopN     int           `key:"deep_scrape_top_n" default:"8" min:"1" max:"100" help:"Documents read by deep_search and quality."`
+	SpeedIterations    int           `key:"speed_iterations" alias:"speed_max_iterations" default:"2" min:"1" max:"100" help:"Rounds of searching in web_search."`
+	BalancedIterations int           `key:"balanced_iterations" alias:"balanced_max_iterations" default:"6" min:"1" max:"100" help:"Rounds of searching in deep_search."`
+	QualityIterations  int           `key:"quality_iterations" alias:"quality_max_iterations" default:"25" min:"1" max:"100" help:"Rounds of searching in quality."`
+	SpeedTime          time.Duration `key:"speed_time" default:"30s" min:"0s" max:"24h" help:"How long web_search waits for models, all calls of a run together; what is not decided then is decided by rules. 0 is no bound."`
+	BalancedTime       time.Duration `key:"balanced_time" default:"1m" min:"0s" max:"24h" help:"How long deep_search waits for models."`
+	QualityTime        time.Duration `key:"quality_time" default:"10m" min:"0s" max:"24h" help:"How long quality waits for models."`
+	ContextTokens      int           `key:"context_tokens" default:"12000" min:"500" max:"1000000" help:"Tokens of passages from which a model writes the answer."`
 }
 
 // KB is about collections.

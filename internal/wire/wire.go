@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"dossier/event"
 	"dossier/internal/base/usage"
@@ -147,8 +148,11 @@ func historyIn(s store.Store) mode.History {
 }
 
 // depth is how far a searching mode goes: how often it searches, how many pages
-// it reads, and how long its answers are.
-type depth struct{ iterations, read, minWords, maxWords int }
+// it reads, how long its answers are, and how long models are waited for.
+type depth struct {
+	iterations, read, minWords, maxWords int
+	time                                 time.Duration // for models
+}
 
 // searchSettings are those of one of the searching modes.
 func searchSettings(cfg *config.Config, language lang.Code, rerank string, d depth) websearch.Settings {
@@ -156,6 +160,7 @@ func searchSettings(cfg *config.Config, language lang.Code, rerank string, d dep
 	return websearch.Settings{
 		Tuning:   sources.Tuning{Queries: w.Queries, Iterations: d.iterations, MaxResults: w.MaxResults, TopK: w.RerankTopK, ReadTop: d.read, Rerank: rerank},
 		MinWords: d.minWords, MaxWords: d.maxWords, HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: w.ContextTokens,
+		Time: d.time,
 	}
 }
 

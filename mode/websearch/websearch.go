@@ -15,6 +15,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"dossier/cite"
@@ -38,6 +39,9 @@ type Settings struct {
 	Lang         lang.Code `json:"lang,omitempty"`
 	// ContextTokens bounds the passages that the answer is written from.
 	ContextTokens int `json:"context_tokens"`
+	// Time is how long models are waited for, all decisions together; 0 is no
+	// bound, as it was in runs of earlier programs.
+	Time time.Duration `json:"time,omitempty"`
 }
 
 // Holdings make ready what a question is asked of, as steps of the run;
@@ -127,6 +131,7 @@ var answer = &prompt.Task[input, SynthesizedAnswer]{
 	Role:      llm.ForWriter,
 	Template:  prompt.Parse(files, "answer.md"),
 	TextField: "answer",
+	Least:     1. / 3, // all the others are made for it
 	// Without a model the quotes that were chosen are the answer.
 	Fallback: func(input) (SynthesizedAnswer, error) { return SynthesizedAnswer{}, nil },
 }
@@ -150,6 +155,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
+	ctx = prompt.Within(ctx, set.Time) // what is asked has been made ready
 	if set.PerRound = 0; open.Web {
 		set.PerRound = set.Queries
 	}
