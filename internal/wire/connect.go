@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"sync"
@@ -22,6 +23,7 @@ type connector struct {
 	given     map[llm.RoleName]llm.Setting
 	probes    llm.Probes
 	governors *llm.Governors
+	payloads  *slog.Logger // gets requests and replies; nil for nobody
 
 	mu      sync.Mutex
 	clients map[egress.PlainConfig]*http.Client
@@ -114,6 +116,9 @@ func (c *connector) wrap(s llm.Setting, m config.Model, windows *llm.Windows) ll
 	gov := c.governors.For(cmp.Or(s.Endpoint, s.Name), "")
 	s.MaxTokens, s.Temperature = cmp.Or(s.MaxTokens, m.MaxTokens), cmp.Or(s.Temperature, m.Temperature)
 	if s.Model != nil {
+		if c.payloads != nil {
+			s.Model = llm.Logged(s.Model, c.payloads, s.Endpoint)
+		}
 		s.Model = windows.Wrap(gov.Wrap(s.Model), s.Name, llm.FitOptions{})
 	}
 	if s.Embedder != nil {
@@ -128,6 +133,9 @@ func (c *connector) role(cfg *config.Config, m config.Model, windows *llm.Window
 		return llm.Setting{}, err
 	}
 	endpoint := host(string(m.BaseURL))
+	if c.payloads != nil {
+		model = llm.Logged(model, c.payloads, endpoint)
+	}
 	gov := c.governors.For(endpoint, m.APIKey.Reveal())
 	s := llm.Setting{
 		Name: m.Model, Endpoint: endpoint, MaxTokens: m.MaxTokens, Temperature: m.Temperature, Extra: m.Extra,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/base/logs"
 	"dossier/internal/base/usage"
 	"dossier/internal/config"
 	"dossier/internal/store"
@@ -86,6 +87,9 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 		return nil, err
 	}
 	connector := newConnector(cfg, s.Models, &storedProbes{settings: s.Store})
+	if cfg.Log.Verbose && s.Log != nil {
+		connector.payloads = logs.WithStep(s.Log, "model")
+	}
 	models, err := connector.models(cfg)
 	if err != nil {
 		return nil, err
