@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -146,7 +147,7 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 	if a.opts.TextField != "" {
 		retries = min(retries, 1)
 	}
-	var refusal error // the first one that a step down answered
+	var refusal error // the first one of the endpoint that a step down answered
 	for failed := 0; ; {
 		a.stream.restart()
 		resp, err := a.model.Stream(ctx, a.request(req), a.stream.chunks())
@@ -154,15 +155,17 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 			if ctx.Err() != nil {
 				return err // whoever broke the call off may want what there is
 			}
-			if refusal == nil {
-				refusal = err
+			if e, ok := errors.AsType[*Error](err); ok && e.Status != 0 && refusal == nil {
+				refusal = err // not what a provider knows by itself
 			}
 			if a.adapt(err, req) {
-				tell(ctx, Failure{Err: err, Attempt: a.info.Attempts + 1, Then: ThenOtherWay})
+				if refusal != nil {
+					tell(ctx, Failure{Err: err, Attempt: a.info.Attempts + 1, Then: ThenOtherWay})
+				}
 				continue
 			}
 			a.stream.restart()
-			if KindOf(err) == ErrBadRequest {
+			if KindOf(err) == ErrBadRequest && refusal != nil {
 				return refusal // not the way of asking was wrong, but what was asked
 			}
 			return err
@@ -285,6 +288,9 @@ func (a *asker) adapt(err error, req *Request) bool {
 	if e.Unsupported == "temperature" && a.temperature != nil {
 		a.temperature = nil
 		return true
+	}
+	if e.Unsupported == "" && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed) {
+		return false // there is nobody who could take it in another way
 	}
 	return a.stepDown(req)
 }

@@ -377,3 +377,21 @@ func TestWhatIsNoAnswerIsAskedForOnceMore(t *testing.T) {
 		t.Errorf("cut off: %q, %v", got.Answer, err)
 	}
 }
+
+// TestTheFirstCauseIsTold holds that what an endpoint said goes before what a
+// provider knows of it, and that a place that isn't there is not asked again in
+// other ways.
+func TestTheFirstCauseIsTold(t *testing.T) {
+	m := script(t,
+		func(*llm.Request, func(llm.Chunk)) (*llm.Response, error) {
+			return nil, &llm.Error{Kind: llm.ErrBadRequest, Unsupported: "response_format", Message: "this endpoint has no structured output"}
+		},
+		func(*llm.Request, func(llm.Chunk)) (*llm.Response, error) {
+			return nil, &llm.Error{Kind: llm.ErrBadRequest, Status: 404, Message: "no such place"}
+		})
+	_, _, err := llm.Object[sampleAnswer](t.Context(), m, ask("q"), llm.ObjectOptions{})
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Status != 404 || e.Message != "no such place" {
+		t.Error(err)
+	}
+}
