@@ -43,6 +43,7 @@ func Run(t *testing.T, newModel func(t *testing.T, s *Server) llm.Model) {
 		{"ToolResults", s.toolResults},
 		{"ToolChoice", s.toolChoice},
 		{"Format", s.format},
+		{"Strict", s.strict},
 		{"Parameters", s.parameters},
 		{"Length", s.length},
 		{"RequestUnchanged", s.requestUnchanged},

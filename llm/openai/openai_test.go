@@ -34,14 +34,14 @@ func TestRequestBody(t *testing.T) {
 				{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{{ID: "1", Name: "f", Arguments: `{"a":1}`}}, Reasoning: "hm"},
 				{Role: llm.RoleTool, ToolCallID: "1", Content: "r", Name: "f"},
 			},
-			Tools:      []llm.Tool{{Name: "f", Description: "d", Parameters: json.RawMessage(`{"type":"object"}`), Strict: true}, {Name: "g"}},
-			ToolChoice: "f", Format: &llm.Format{Name: "n", Schema: json.RawMessage(`{"type":"object"}`)},
+			Tools:      []llm.Tool{{Name: "f", Description: "d", Parameters: json.RawMessage(`{"type":"object","additionalProperties":false}`), Strict: true}, {Name: "g"}},
+			ToolChoice: "f", Format: &llm.Format{Name: "n", Schema: json.RawMessage(`{"type":"object","additionalProperties":false}`)},
 			MaxTokens: 7, Temperature: &half, Stop: []string{"x", "y"}, Extra: map[string]any{"top_p": 0.9, "a": []int{1}, "model": "never", "stream": false},
 		}, quirks{maxTokens: maxTokens}, true,
 			`{"model":"m","messages":[{"role":"system","content":"s"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},` +
-				`{"role":"tool","content":"r","name":"f","tool_call_id":"1"}],"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"},"strict":true}},` +
+				`{"role":"tool","content":"r","name":"f","tool_call_id":"1"}],"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","additionalProperties":false},"strict":true}},` +
 				`{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}],"tool_choice":{"type":"function","function":{"name":"f"}},` +
-				`"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object"}}},"max_tokens":7,"temperature":0.5,"stop":["x","y"],"a":[1],"top_p":0.9,"stream":true,"stream_options":{"include_usage":true}}`},
+				`"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object","additionalProperties":false}}},"max_tokens":7,"temperature":0.5,"stop":["x","y"],"a":[1],"top_p":0.9,"stream":true,"stream_options":{"include_usage":true}}`},
 		{"learned", llm.Request{Messages: []llm.Message{{Role: llm.RoleAssistant, Content: "c", Reasoning: "r"}}, MaxTokens: 7, Format: &llm.Format{}},
 			quirks{maxTokens: maxCompletionTokens, noUsage: true, wantReasoning: true}, true,
 			`{"model":"m","messages":[{"role":"assistant","content":"c","reasoning_content":"r"}],"response_format":{"type":"json_object"},"max_completion_tokens":7,"stream":true}`},
