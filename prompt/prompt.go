@@ -115,7 +115,7 @@ func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models
 			}
 		}
 		if broken {
-			return t.breakOff(in, o, err)
+			return t.breakOff(in, o, who.Model, err)
 		}
 		return t.fallBack(in, err)
 	})
@@ -139,10 +139,10 @@ func charge(s *run.Scope, role llm.RoleName, client *llm.Client, model string, i
 
 // breakOff decides when the run is told to finish, or its time is up, while the
 // model is at work.
-func (t *Task[In, Out]) breakOff(in In, o Options[Out], why error) (Decision[Out], error) {
+func (t *Task[In, Out]) breakOff(in In, o Options[Out], model string, why error) (Decision[Out], error) {
 	if o.Partial != nil {
 		if value, ok := o.Partial(); ok {
-			return Decision[Out]{Value: value, Model: o.Model, Why: why.Error()}, nil
+			return Decision[Out]{Value: value, Model: model, Why: why.Error()}, nil
 		}
 	}
 	return t.fallBack(in, why)
