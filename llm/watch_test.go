@@ -86,3 +86,33 @@ func TestAWaitBeyondTheDeadlineIsNotBegun(t *testing.T) {
 		}
 	})
 }
+
+// TestNoCallLastsForEver holds the bound for a whole call: an endpoint that
+// only says "later", and a reply without end.
+func TestNoCallLastsForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, e := range map[string]*llm.Error{
+			"429": {Kind: llm.ErrRateLimited, Status: 429}, "429 with a time": {Kind: llm.ErrRateLimited, Status: 429, RetryAfter: time.Minute},
+		} {
+			m, _ := broken(e)
+			ctx, told := watched(t.Context())
+			began := time.Now()
+			_, err := llm.NewGovernor(llm.GovernorConfig{}).Wrap(m).Stream(ctx, &llm.Request{}, nil)
+			if llm.KindOf(err) != llm.ErrRateLimited || time.Since(began) != 10*time.Minute || len(*told) == 0 {
+				t.Errorf("%s: %v after %v, told %d times", name, err, time.Since(began), len(*told))
+			}
+		}
+		endless := modelFunc(func(ctx context.Context, _ *llm.Request, sink func(llm.Chunk)) (*llm.Response, error) {
+			for ctx.Err() == nil {
+				sink(llm.Chunk{Text: "a"})
+				time.Sleep(time.Second)
+			}
+			return nil, ctx.Err()
+		})
+		began := time.Now()
+		_, err := llm.NewGovernor(llm.GovernorConfig{Endpoint: "e"}).Wrap(endless).Stream(t.Context(), &llm.Request{Model: "m"}, func(llm.Chunk) {})
+		if llm.KindOf(err) != llm.ErrTimeout || time.Since(began) > 10*time.Minute+time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}

@@ -56,7 +56,8 @@ type Limits struct {
 type Governor struct {
 	MaxConcurrency   int           `key:"max_concurrency" default:"64" min:"1" max:"10000" help:"Most calls at once; the working number is found below it."`
 	FirstByteTimeout time.Duration `key:"first_byte_timeout" default:"30s" min:"100ms" max:"1h" help:"How long to wait for the first byte of a reply."`
-	IdleTimeout      time.Duration `key:"idle_timeout" default:"60s" min:"100ms" max:"1h" help:"How long a started reply may stall."`
+	IdleTimeout      time.Duration `key:"idle_timeout" default:"60s" min:"100ms" max:"1h" help:"How long a started reply may bring nothing new; signs of life don't count."`
+	CallTimeout      time.Duration `key:"call_timeout" default:"10m" min:"1s" max:"24h" help:"How long one call may take as a whole, with all its repetitions and waits for a rate limit."`
 	Retries          int           `key:"retries" default:"3" min:"0" max:"20" help:"How often a failed call is repeated."`
 }
 

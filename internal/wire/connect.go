@@ -34,6 +34,7 @@ func newConnector(cfg *config.Config, given map[llm.RoleName]llm.Setting, probes
 		cfg: cfg, given: given, probes: probes,
 		governors: &llm.Governors{Config: llm.GovernorConfig{
 			MaxConcurrency: cfg.Governor.MaxConcurrency, MaxRetries: never(cfg.Governor.Retries),
+			MaxTime: cfg.Governor.CallTimeout,
 		}},
 		clients: make(map[egress.PlainConfig]*http.Client),
 	}
@@ -153,7 +154,7 @@ func (c *connector) provider(cfg *config.Config, m config.Model) (llm.Model, llm
 	if err != nil {
 		return nil, nil, err
 	}
-	return provider(m, client, cfg.Governor.FirstByteTimeout, cfg.Governor.IdleTimeout)
+	return provider(m, client, cfg.Governor)
 }
 
 func (c *connector) http(m config.Model) (*http.Client, error) {

@@ -310,6 +310,7 @@ func readStream(call *upstream.Call, a *assembly) (*llm.Response, error) {
 	case '{', '<', '[':
 		return readWhole(call, a)
 	}
+	a.Sink = call.Pieces(a.Sink)
 	var e event
 	var f form
 	for {

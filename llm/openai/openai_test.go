@@ -244,7 +244,7 @@ func (p *pipe) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestTimeLimits(t *testing.T) {
 	client := func(t *testing.T, p *pipe) *Client {
-		c, err := New(Config{BaseURL: "http://model.test/v1", HTTP: &http.Client{Transport: p}, Timeout: 90 * time.Second})
+		c, err := New(Config{BaseURL: "http://model.test/v1", HTTP: &http.Client{Transport: p}, Timeout: 200 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,6 +286,36 @@ func TestTimeLimits(t *testing.T) {
 			expect(t, err, began, llm.ErrTimeout, 185*time.Second)
 		})
 	})
+	// drip writes the same every second until the client leaves.
+	drip := func(p *pipe, first, then string) {
+		w := <-p.got
+		for text := first; ; text = then {
+			if _, err := io.WriteString(w, text); err != nil {
+				return
+			}
+			time.Sleep(time.Second)
+		}
+	}
+	t.Run("signs of life only", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := &pipe{header: true, got: make(chan *io.PipeWriter, 1)}
+			began := time.Now()
+			go drip(p, piece(`{"role":"assistant"}`)+piece(`{"content":"a"}`), ": processing\n\n"+piece(`{"role":"assistant","content":""}`))
+			_, err := client(t, p).Stream(t.Context(), question, sink)
+			expect(t, err, began, llm.ErrTimeout, 60*time.Second)
+			time.Sleep(2 * time.Second) // the other side sees that nobody is there
+		})
+	})
+	t.Run("no end", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := &pipe{header: true, got: make(chan *io.PipeWriter, 1)}
+			began := time.Now()
+			go drip(p, piece(`{"content":"a"}`), piece(`{"content":"b"}`))
+			_, err := client(t, p).Stream(t.Context(), question, sink)
+			expect(t, err, began, llm.ErrTimeout, 200*time.Second)
+			time.Sleep(2 * time.Second)
+		})
+	})
 	t.Run("open after the end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := &pipe{header: true, got: make(chan *io.PipeWriter, 1)}
@@ -321,7 +351,7 @@ func TestTimeLimits(t *testing.T) {
 				}
 			}()
 			_, err := client(t, p).Stream(t.Context(), question, nil)
-			expect(t, err, began, llm.ErrTimeout, 90*time.Second)
+			expect(t, err, began, llm.ErrTimeout, 200*time.Second)
 		})
 	})
 	t.Run("the caller's own deadline", func(t *testing.T) {
