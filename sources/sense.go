@@ -136,8 +136,9 @@ func (g *gathering) sensible(p Plan, in planInput) Plan {
 	if s.parrots(p.Question) || s.strays(p.Question) {
 		out.Question = StandAlone(g.Question, g.History)
 	}
+	beside := !slices.ContainsFunc(p.Facets, func(f Facet) bool { return !s.parrots(f.Title) && !s.strays(f.Title) })
 	for _, f := range p.Facets {
-		if s.parrots(f.Title) || s.strays(f.Title) {
+		if s.parrots(f.Title) || beside { // a part of a plan about the question may say "it"
 			continue
 		}
 		f.Queries = slices.DeleteFunc(slices.Clone(f.Queries), s.parrots)

@@ -278,8 +278,8 @@ func (w *writing) written(ctx context.Context, made prompt.Decision[SynthesizedA
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	if few := checked.Covered*2 < len(checked.Claims) && w.evidence.Covered() > 0 && !w.set.Earlier(); few || checked.Covered == 0 {
-		// Hardly a sentence holds: the sentences of the sources are more worth.
+	if checked.Covered == 0 {
+		// Not one sentence holds: the sentences of the sources are more worth.
 		return w.insteadOf(lang.Text(w.language, "research.unsupported"))
 	}
 	if strings.TrimSpace(checked.Text) != strings.TrimSpace(cite.Sanitize(made.Value.Answer)) {
