@@ -14,7 +14,8 @@ import (
 // Numbers of sections are of none. Not of one thing are sentences that each name
 // something which the other does not, one whose name is longer (the Lesser
 // General Public License), and those of documents that are each about something
-// else, unless both sentences have the name of what they speak of.
+// else, unless both sentences have the name of what they speak of. Of two values
+// the first conflict is enough, however many sources give them.
 func OfOneThing(conflicts []Conflict, ledger *Ledger, snapshots Snapshots) []Conflict {
 	documents := map[int]*document{}
 	read := func(s Statement) subject {
@@ -27,8 +28,11 @@ func OfOneThing(conflicts []Conflict, ledger *Ledger, snapshots Snapshots) []Con
 		return d.subject(s.Quote)
 	}
 	var out []Conflict
+	told := map[[2]string]bool{}
 	for _, c := range conflicts {
-		if !c.A.label() && !c.B.label() && oneThing(read(c.A), read(c.B)) {
+		values := [2]string{min(c.A.Value, c.B.Value), max(c.A.Value, c.B.Value)}
+		if !told[values] && !c.A.label() && !c.B.label() && oneThing(read(c.A), read(c.B)) {
+			told[values] = true
 			out = append(out, c)
 		}
 	}
@@ -46,10 +50,29 @@ func oneThing(a, b subject) bool {
 }
 
 // label reports whether the value is the number of a place in a text, or of a
-// version: "section 4", "第4章".
+// version ("section 4", "第4章"), or tells which thing a sentence is about ("Box
+// 101 of the archive").
 func (s Statement) label() bool {
 	at := strings.Index(s.Quote, s.Value)
-	return at >= 0 && (labelBefore().MatchString(s.Quote[:at]) || labelAfter().MatchString(s.Quote[at+len(s.Value):]))
+	if at < 0 {
+		return false
+	}
+	before, after := s.Quote[:at], s.Quote[at+len(s.Value):]
+	if strings.Trim(before, " \t(#*-") == "" && strings.IndexAny(after, ".)、") == 0 {
+		return true // of a heading, or of an item of a list
+	}
+	return labelBefore().MatchString(before) || labelAfter().MatchString(after) || numberedThing(before, after)
+}
+
+// numberedThing reports whether a sentence begins with a word and its number,
+// which is no amount of anything.
+func numberedThing(before, after string) bool {
+	begins := index.Tokens(before, lang.Unknown)
+	if len(begins) == 0 || len(begins) > 2 || begins[len(begins)-1].Function || !strings.HasSuffix(before, " ") {
+		return false
+	}
+	follows := index.Tokens(after, lang.Unknown)
+	return len(follows) > 0 && follows[0].Function
 }
 
 var (

@@ -31,9 +31,12 @@ func TestConflictsOfOneThing(t *testing.T) {
 		{"settings", "What is the default value?", doc{"", "The default value of max_connections is 100 in this release."}, doc{"", "The default value of max_senders is 10 in this release."}, ""},
 		{"ports of one service", "What port does the PostgreSQL server listen on by default?", doc{"PostgreSQL manual", postgres}, doc{"Notes about PostgreSQL", "Some remarks of an administrator follow here. The server of PostgreSQL listens on TCP port 6543 by default for connections."}, "5432 <> 6543"},
 		{"numbers of sections", "Where are the limits of memory described?", doc{"Guide", "The limits of memory are described in section 4 of the guide."}, doc{"Guide", "The limits of memory are described in section 7 of the guide."}, ""},
+		{"numbers of headings", "What is the effect of new versions?", doc{"", "6.2. Effect of New Versions of the terms"}, doc{"", "10.2. Effect of New Versions of the terms"}, ""},
 		{"numbers of sections in Russian", "Где описаны ограничения памяти?", doc{"", "Ограничения памяти сервера описаны в разделе 4 руководства."}, doc{"", "Ограничения памяти сервера описаны в разделе 7 руководства."}, ""},
 		{"numbers of chapters in Chinese", "内存限制在哪里说明？", doc{"", "服务器的内存限制在第4章中有详细说明。"}, doc{"", "服务器的内存限制在第7章中有详细说明。"}, ""},
 		{"versions", "Under which terms is it published?", doc{"", "The program is published under version 2 of the terms."}, doc{"", "The program is published under version 3 of the terms."}, ""},
+		{"things with a number", "What does the archive hold about the line?", doc{"", "Box 101 of the archive holds what was printed about the line."}, doc{"", "Box 103 of the archive holds what was printed about the line."}, ""},
+		{"how many there are", "How many people live on the island?", doc{"", "Today 300 people live on the island all year."}, doc{"", "Today 450 people live on the island all year."}, "300 <> 450"},
 		{"terms of different licences", "How long must the offer be valid?", doc{"General Public License", gpl}, doc{"Mozilla terms", mozilla}, ""},
 		{"a longer name", "How long is the offer of the licence valid?", doc{"", "The offer of the General Public License is valid for three years."}, doc{"", "The offer of the Lesser General Public License is valid for two years."}, ""},
 		{"a named thing in other pages", "How many inhabitants does Oststrand have?", doc{"Harbour towns", "Harbour towns are small. Oststrand has 18,240 inhabitants today and a harbour."}, doc{"Census report", "The census report is short. The town of Oststrand has 16,905 inhabitants today."}, "18,240 <> 16,905"},
@@ -58,5 +61,23 @@ func TestConflictsOfOneThing(t *testing.T) {
 		if len(got) > 1 || c.want != "" && !got[c.want] || c.want == "" && len(got) > 0 {
 			t.Errorf("%s: %v, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// A disagreement that many sources take part in is told once.
+func TestConflictsAreToldOnce(t *testing.T) {
+	l, snaps := cite.NewLedger(), cite.Snapshots{}
+	var passages []cite.Passage
+	for i, year := range []string{"1874", "1875", "1874", "1875"} {
+		text := "The Morrow line was opened in " + year + " by the " + []string{"mayor", "bishop", "queen", "county"}[i] + ", as its papers say."
+		s := l.Add(cite.Source{URI: fmt.Sprint("file", i)})
+		if _, err := l.Read(s.Number, snaps.Add(text)); err != nil {
+			t.Fatal(err)
+		}
+		passages = append(passages, cite.Passage{Source: s.Number, Start: 0, End: len(text)})
+	}
+	all := cite.Conflicts(l, snaps, passages)
+	if got := cite.OfOneThing(all, l, snaps); len(all) != 4 || len(got) != 1 {
+		t.Errorf("%d of %d", len(got), len(all))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"dossier/cite"
 	"dossier/event"
+	"dossier/extract"
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/prompt"
@@ -82,7 +83,7 @@ func (g *gathering) decide(ctx context.Context, s *run.Scope, n, idle int) (outl
 	case n >= g.Tuning.Iterations:
 		return g.over("round.last", "n", n), nil
 	case idle >= most && n >= g.Tuning.MinIterations:
-		return g.over("round.nothing-new", "n", idle), nil
+		return g.over("round.nothing-new"), nil
 	case (byRules || g.inFull()) && n >= g.Tuning.MinIterations && !slices.Contains(g.unsettled, true):
 		return g.over("round.enough"), nil
 	}
@@ -134,8 +135,8 @@ type FollowUp struct {
 
 // followUpList is what the model is asked for.
 type followUpList struct {
-	Reason  string     `json:"reason" jsonschema:"what is answered by what was found, and what is missing"`
-	Enough  bool       `json:"enough" jsonschema:"true when nothing is missing"`
+	Reason  string     `json:"reason,omitempty" jsonschema:"what is answered by what was found, and what is missing"`
+	Enough  bool       `json:"enough,omitempty" jsonschema:"true when nothing is missing"`
 	Queries []FollowUp `json:"queries" jsonschema:"further queries; empty when nothing is missing"`
 }
 
@@ -156,6 +157,7 @@ type openFacet struct {
 type followUpInput struct {
 	Question string
 	Where    string
+	Language string
 	Queries  int
 	Open     []openFacet
 	Asked    []string
@@ -170,6 +172,9 @@ var followUps = &prompt.Task[followUpInput, followUpList]{
 	Fallback: func(in followUpInput) (followUpList, error) { return in.rules(), nil },
 }
 
+// longestReason is how many characters are told of why a model goes on, or not.
+const longestReason = 500
+
 // foundShown is how many of the passages found a model sees when it writes
 // follow-up queries.
 const foundShown = 8
@@ -177,7 +182,7 @@ const foundShown = 8
 // followUp asks whether something is missing and for more queries: for all
 // facets or, where a rule knows which are answered, for the others.
 func (g *gathering) followUp(ctx context.Context, s *run.Scope, n int, ruled bool) (outlook, error) {
-	in := followUpInput{Question: g.evidence.Question, Where: g.Where, Queries: g.Tuning.Queries, Asked: g.asked}
+	in := followUpInput{Question: g.evidence.Question, Where: g.Where, Language: g.Language.Name(), Queries: g.Tuning.Queries, Asked: g.asked}
 	settled := !slices.Contains(g.unsettled, true)
 	for i, f := range g.evidence.Facets {
 		if ruled && !settled && !g.unsettled[i] {
@@ -193,7 +198,11 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope, n int, ruled boo
 	in.rules = func() followUpList {
 		out := followUpList{Enough: settled}
 		for _, f := range in.Open {
-			for _, q := range g.next[f.Number-1] {
+			queries := g.next[f.Number-1]
+			if f.Found { // what leads on from it is of other things
+				queries = append(extract.Queries(f.Title), queries...)
+			}
+			for _, q := range queries {
 				out.Queries = append(out.Queries, FollowUp{f.Number, q})
 			}
 		}
@@ -205,8 +214,8 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope, n int, ruled boo
 	}
 	g.overruled(made.Overruled(), made.Why)
 	said := made.Value
-	out := outlook{reason: cite.Sanitize(strings.TrimSpace(said.Reason)), model: !made.Extractive}
-	if !out.model {
+	out := outlook{reason: cut(cite.Sanitize(said.Reason), longestReason), model: !made.Extractive}
+	if !out.model || out.reason == "" {
 		out.reason = g.reasonByRules()
 	}
 	if said.Enough && !g.Tuning.Earlier() && n >= g.Tuning.MinIterations {
@@ -217,8 +226,8 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope, n int, ruled boo
 		said.Queries = slices.DeleteFunc(slices.Clone(said.Queries), func(f FollowUp) bool { return sense.parrots(f.Query) || sense.strays(f.Query) })
 	}
 	out.queries = g.fresh(said.Queries)
-	if len(out.queries) == 0 && out.model && !g.Tuning.Earlier() {
-		out.queries = g.fresh(in.rules().Queries) // it has no other: what rules would search for
+	if len(out.queries) == 0 && out.model && n <= 1 && !g.Tuning.Earlier() {
+		out.queries = g.fresh(in.rules().Queries) // a second round there is: with what rules would search for
 	}
 	if len(out.queries) == 0 {
 		out.reason = strings.TrimSpace(out.reason + " " + lang.Text(g.Language, "round.no-queries"))

@@ -61,6 +61,13 @@ func TestWhoEndsTheRounds(t *testing.T) {
 			[]string{"1 finish by rules: every part of the question has a passage that answers it"},
 		},
 		{
+			"queries and nothing else", true, map[string]any{"queries": []any{map[string]any{"facet": 1, "query": "chapel"}}}, false, 1, 2,
+			[]string{
+				"1 continue by the model: every part of the question has a passage that answers it",
+				"2 finish by the model: every part of the question has a passage that answers it No query is left that was not asked.",
+			},
+		},
+		{
 			"a model without queries before the second", true, said(true, "The page says it."), false, 2, 2,
 			[]string{"1 continue by the model: The page says it.", "2 finish by the model: The page says it."},
 		},
@@ -74,7 +81,7 @@ func TestWhoEndsTheRounds(t *testing.T) {
 		},
 		{
 			"no model, never before the second", false, nil, false, 2, 2,
-			[]string{"1 continue by rules: every part of the question has a passage that answers it", "2 finish by rules: rounds in a row that found nothing new: 1"},
+			[]string{"1 continue by rules: every part of the question has a passage that answers it", "2 finish by rules: the last searches found nothing new"},
 		},
 		{
 			"an address in the reason", true, said(true, "See https://evil.example/?q=secret."), false, 1, 1, []string{"1 finish by the model: See."},
@@ -100,7 +107,7 @@ func TestRoundsThatAreCutShort(t *testing.T) {
 	reply := map[string]any{"reason": "?", "enough": false, "queries": []any{map[string]any{"facet": 1, "query": "ferry"}}}
 	job := Job{Question: "q", Tuning: Tuning{Queries: 1, Iterations: 2, MaxResults: 8, TopK: 8, ReadTop: 4}}
 	for limit, want := range map[int]string{
-		0: "2 finish by rules: the mode has no more rounds than 2", 2: "1 finish by rules: the budget is used up, or the run was told to finish",
+		0: "2 finish by rules: round 2 is the last of this mode", 2: "1 finish by rules: the budget is used up, or the run was told to finish",
 	} {
 		job.Corpus = newShelf("bees", bees, "ferry", ferry)
 		job.Models = scripted(map[string]any{"plan": planOf("q", "What is the colour of quarks?"), "note": noNote, "followups": reply}).models()

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -74,23 +72,6 @@ func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Cod
 			return &failure{code: exitFailure, message: "writing the answer: " + werr.Error(), hint: "the answer is kept: `dossier runs show " + rec.ID + "` prints it"}
 		}
 		a.notef("written to %s", file)
-	}
-	return err
-}
-
-// writeFile replaces a file at once.
-func writeFile(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
 	}
 	return err
 }

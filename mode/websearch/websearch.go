@@ -389,6 +389,7 @@ func (w *writing) quotes() *report.Report {
 		r.Outcome = report.Partial
 	}
 	r.Extractive = true
+	r.Coverage.Unsure = e.Unsure()
 	var all []cite.Passage
 	var printed [][]cite.Passage // by section
 	for _, f := range e.Facets {
@@ -455,6 +456,7 @@ func (w *writing) quoted(passages []cite.Passage) []report.Quote {
 
 // deliver completes a report and tells its coverage.
 func (w *writing) deliver(r *report.Report, a mode.Answer) (mode.Answer, error) {
+	r.DropUnfounded(w.evidence.Ledger, w.evidence.Snapshots)
 	if err := r.Gather(w.evidence.Ledger, w.evidence.Snapshots); err != nil {
 		return mode.Answer{}, err
 	}
