@@ -179,7 +179,7 @@ type Models struct {
 	Researcher Endpoint `key:"researcher" help:"Researching agents."`
 	Writer     Endpoint `key:"writer" help:"Reports."`
 	Verifier   Endpoint `key:"verifier" help:"Checks of claims against passages."`
-	Embeddings Endpoint `key:"embeddings" alias:"model=default_embedding_model" help:"Vectors of texts; never inherits the name of the model."`
+	Embeddings Endpoint `key:"embeddings" alias:"model=default_embedding_model" help:"Vectors of texts, for which it gets the text of every document; used only where model, provider or base_url is set here."`
 }
 
 // Endpoint is one model behind one address. What is empty is inherited.
