@@ -221,6 +221,10 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope, n int, ruled boo
 	if said.Enough && !g.Tuning.Earlier() && n >= g.Tuning.MinIterations {
 		return out, nil
 	}
+	if out.model && !g.Tuning.Earlier() {
+		sense := g.senseOf(in)
+		said.Queries = slices.DeleteFunc(slices.Clone(said.Queries), func(f FollowUp) bool { return sense.parrots(f.Query) || sense.strays(f.Query) })
+	}
 	out.queries = g.fresh(said.Queries)
 	if len(out.queries) == 0 && out.model && n <= 1 && !g.Tuning.Earlier() {
 		out.queries = g.fresh(in.rules().Queries) // a second round there is: with what rules would search for
