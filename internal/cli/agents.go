@@ -177,6 +177,7 @@ type agentFlags struct {
 	Continue bool   `xor:"session" help:"Continue the last conversation."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the answer to a file."`
 
+	reportFlags  `embed:""`
 	searchBudget `embed:""`
 }
 
@@ -250,7 +251,7 @@ func (f *agentFlags) work(a *app, name, instance string, words []string) error {
 		if err != nil {
 			return err
 		}
-		return a.follow(a.ctx, l, rec, code, f.Output)
+		return a.follow(a.ctx, l, rec, code, f.extent(a), f.Output)
 	})
 }
 

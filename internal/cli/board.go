@@ -112,10 +112,7 @@ func (p *panel) draw() {
 // home moves the cursor from the end of lines that were written to their
 // start. In a terminal that became narrower each may take several rows.
 func home(lines []string, width int) string {
-	rows := 0
-	for _, l := range lines {
-		rows += max(1, (term.Width(l)+width-1)/width)
-	}
+	rows := rowsOf(lines, width)
 	if rows < 2 {
 		return "\r"
 	}
@@ -169,7 +166,7 @@ func (a *app) newBoard(code lang.Code) board {
 	if a.Quiet {
 		return silent{}
 	}
-	if _, ok := a.terminal(a.proc.Stderr); !ok {
+	if _, ok := a.terminal(a.proc.Stderr); !ok || a.dumb() {
 		return lines{a.proc.Stderr}
 	}
 	return newPanel(a.proc.Stderr, func() int {

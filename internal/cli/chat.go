@@ -125,7 +125,7 @@ func (a *app) turn(l *link, req *dossier.Request, text string) error {
 		return err
 	}
 	req.Session = rec.Session
-	return a.follow(a.ctx, l, rec, code, "")
+	return a.follow(a.ctx, l, rec, code, reportFlags{}.extent(a), "")
 }
 
 // readMessage reads the next line of the user: with line editing and history

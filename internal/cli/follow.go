@@ -47,24 +47,29 @@ type follower struct {
 // errInterrupted is the cause of a context that Ctrl-C ended.
 var errInterrupted = errors.New("interrupted")
 
-// newView chooses how a run is shown. Answers go to out.
-func (a *app) newView(out io.Writer, code lang.Code, echo bool) view {
+// newView chooses how a run is shown. Answers go to out; reports on standard
+// output are shown to the extent given.
+func (a *app) newView(l *link, out io.Writer, code lang.Code, extent report.Extent) view {
 	if a.JSON {
 		return jsonView{a.proc.Stdout}
 	}
-	_, live := a.terminal(out)
-	return &textView{out: out, live: live, board: a.newBoard(code), lang: code, verbose: a.Verbose, echo: echo, dir: a.dir()}
+	v := &textView{out: out, paper: a.newPaper(out), board: a.newBoard(code), lang: code, verbose: a.Verbose, dir: a.dir()}
+	if out == a.proc.Stdout {
+		v.extent, v.page = extent, a.page
+		v.reports = func(id string) (*report.Report, error) { return l.Report(context.Background(), id) }
+	}
+	return v
 }
 
 // follow shows a run until it is over or waits, and returns how the command
-// ends. With a file the answer is written there.
-func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Code, file string) error {
+// ends. With a file the answer is written there, and all of it.
+func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Code, extent report.Extent, file string) error {
 	var answer bytes.Buffer
 	out := a.proc.Stdout
 	if file != "" {
 		out = &answer
 	}
-	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(out, code, false)}
+	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, out, code, extent)}
 	err := f.run(ctx)
 	if said := f.course.answer(); file != "" && said.Text != "" {
 		if a.JSON {

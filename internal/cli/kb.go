@@ -13,6 +13,7 @@ import (
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/mode/ingest"
+	"dossier/report"
 	"dossier/run"
 	"dossier/sources"
 )
@@ -81,7 +82,7 @@ func (c *kbAdd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		f := &follower{app: a, link: l, rec: rec, lang: code, view: a.researchView(a.proc.Stdout, code)}
+		f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, a.proc.Stdout, code, report.Short)}
 		if err := f.run(a.ctx); err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ type researchCmd struct {
 	Session     string   `placeholder:"ID" xor:"session" help:"Continue this conversation."`
 	Continue    bool     `xor:"session" help:"Continue the last conversation."`
 
+	reportFlags  `embed:""`
 	webFlags     `embed:""`
 	searchBudget `embed:""`
 }
@@ -115,12 +116,12 @@ func (c *researchCmd) Run(a *app) error {
 // follow shows the run and delivers its report.
 func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, form format) error {
 	show := a.proc.Stdout
-	if c.Output != "" || form != markdown {
-		show = nil
+	if c.Output != "" || form != asMarkdown {
+		show = io.Discard
 	}
-	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.researchView(show, code)}
+	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, show, code, c.extent(a))}
 	err := f.run(a.ctx)
-	if show != nil || f.course.answer().Text == "" {
+	if show != io.Discard || f.course.answer().Text == "" {
 		return err // all is shown, or it failed, waits or was cancelled
 	}
 	// What there is is delivered, be it not enough.
@@ -132,14 +133,6 @@ func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, fo
 		return rerr
 	}
 	return err
-}
-
-// researchView shows a run that searches; without out its answer is not shown.
-func (a *app) researchView(out io.Writer, code lang.Code) view {
-	if out == nil {
-		out = io.Discard
-	}
-	return a.newView(out, code, false)
 }
 
 // place finds out what a question is asked of: a path that exists, or the name
@@ -204,9 +197,9 @@ func pathError(err error) error {
 type format string
 
 const (
-	markdown format = "md"
-	html     format = "html"
-	jsonText format = "json"
+	asMarkdown format = "md"
+	html       format = "html"
+	jsonText   format = "json"
 )
 
 // formatOf is the format asked for, or that of the file's name.
@@ -216,7 +209,7 @@ func formatOf(asked, file string) (format, error) {
 	}
 	switch ending := strings.ToLower(filepath.Ext(file)); ending {
 	case "", ".md", ".markdown", ".txt":
-		return markdown, nil
+		return asMarkdown, nil
 	case ".html", ".htm":
 		return html, nil
 	case ".json":
@@ -245,8 +238,8 @@ func (a *app) deliver(r *report.Report, form format, file string) error {
 		switch _, live := a.terminal(a.proc.Stdout); {
 		case form == jsonText:
 			text = []byte(safeJSON(text))
-		case form == markdown && live:
-			text = []byte(bold(string(text)))
+		case form == asMarkdown && live:
+			return a.print(report.Form{Linked: true}.Markdown(r), r)
 		}
 		_, err = a.proc.Stdout.Write(text)
 		return err

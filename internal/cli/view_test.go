@@ -13,11 +13,19 @@ import (
 // screen is a terminal on which both the answer and the board appear.
 func screen(live bool, events ...event.Data) string {
 	var b strings.Builder
-	v := &textView{out: &b, live: live, board: lines{&b}, lang: lang.English}
+	v := &textView{out: &b, board: lines{&b}, lang: lang.English}
+	g := &glass{columns: 200}
+	if live {
+		v.out, v.board = g, lines{g}
+		v.paper = &paper{out: g, size: func() (int, int) { return 200, 24 }}
+	}
 	for i, d := range events {
 		v.show(event.Event{Run: "r1", Time: time.Unix(int64(i), 0), Data: d})
 	}
 	v.close()
+	if live {
+		return g.String()
+	}
 	return b.String()
 }
 
@@ -43,11 +51,11 @@ func TestTextView(t *testing.T) {
 		},
 		"what was void is written again": {
 			true, []event.Data{event.AnswerDelta{Text: "on"}, event.AnswerDelta{Reset: true}, event.AnswerDelta{Text: "two"}, event.Message{Role: "assistant", Text: "two"}},
-			"on\ntwo\n",
+			"two\n",
 		},
 		"pieces were missed": {
 			true, []event.Data{event.AnswerDelta{Text: "one "}, event.Message{Role: "assistant", Text: "one two"}},
-			"one \none two\n",
+			"one two\n",
 		},
 		"an escape in two pieces": {
 			true, []event.Data{event.AnswerDelta{Text: "a\x1b"}, event.AnswerDelta{Text: "[31mb"}, event.Message{Role: "assistant", Text: "a\x1b[31mb"}},
@@ -56,6 +64,10 @@ func TestTextView(t *testing.T) {
 		"cancelled while writing": {
 			true, []event.Data{event.AnswerDelta{Text: "one"}, event.RunStatus{Status: string(run.Cancelled)}},
 			"one\nThe run was cancelled. What was found until then is kept.\n",
+		},
+		"what is strong is not spelt out": {
+			true, []event.Data{event.AnswerDelta{Text: "a **b"}, event.AnswerDelta{Text: "c** d\n\n> e"}, event.Message{Role: "assistant", Text: "a **bc** d\n\n> e", KeyPoints: []string{"k"}}},
+			"a bc d\n\n│ e\n\nKey points\n\n• k\n",
 		},
 		"key points": {
 			false, []event.Data{event.Message{Role: "assistant", Text: "x", KeyPoints: []string{"a\nb", "c\x1b[2J"}}},
