@@ -19,6 +19,7 @@ import (
 	"dossier/internal/server"
 	"dossier/internal/store"
 	"dossier/lang"
+	"dossier/mode/ingest"
 	"dossier/mode/toolcall"
 	"dossier/prompt"
 	"dossier/report"
@@ -49,16 +50,32 @@ var errInterrupted = errors.New("interrupted")
 
 // newView chooses how a run is shown. Answers go to out; reports on standard
 // output are shown to the extent given.
-func (a *app) newView(l *link, out io.Writer, code lang.Code, extent report.Extent) view {
+func (a *app) newView(l *link, rec run.Record, out io.Writer, code lang.Code, extent report.Extent) view {
 	if a.JSON {
 		return jsonView{a.proc.Stdout}
 	}
 	v := &textView{out: out, paper: a.newPaper(out), board: a.newBoard(code), lang: code, verbose: a.Verbose, dir: a.dir()}
+	if _, drawn := v.board.(*panel); drawn {
+		v.first = firstOf(rec.Mode, code)
+	}
 	if out == a.proc.Stdout {
 		v.extent, v.page = extent, a.page
 		v.reports = func(id string) (*report.Report, error) { return l.Report(context.Background(), id) }
 	}
 	return v
+}
+
+// firstOf is what a run of a mode does until it tells more.
+func firstOf(mode string, code lang.Code) string {
+	switch {
+	case mode == ingest.Name:
+		return lang.Text(code, "now.files")
+	case searches(mode):
+		return lang.Text(code, "now.planning")
+	case mode == toolcall.Name:
+		return ""
+	}
+	return lang.Text(code, "now.thinking")
 }
 
 // follow shows a run until it is over or waits, and returns how the command
@@ -69,7 +86,7 @@ func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Cod
 	if file != "" {
 		out = &answer
 	}
-	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, out, code, extent)}
+	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, rec, out, code, extent)}
 	err := f.run(ctx)
 	if said := f.course.answer(); file != "" && said.Text != "" {
 		if a.JSON {
@@ -140,12 +157,10 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 			leave(errInterrupted)
 			return
 		case count == 1:
-			f.view.pause()
-			f.notef("\nfinishing with what there is; Ctrl-C again cancels")
+			f.say(lang.Text(f.lang, "interrupt.finish"))
 			err = f.link.Finish(ctx, f.rec.ID)
 		default:
-			f.view.pause()
-			f.notef("\ncancelling")
+			f.say(lang.Text(f.lang, "interrupt.cancel"))
 			err = f.link.Cancel(ctx, f.rec.ID)
 		}
 		if err != nil {
@@ -158,6 +173,15 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 			f.asking()
 		}
 	}
+}
+
+// say tells the user something while the run goes on.
+func (f *follower) say(text string) {
+	if v, ok := f.view.(*textView); ok {
+		v.say(text)
+		return
+	}
+	f.notef("%s", text)
 }
 
 // ending is how a command ends before its run does.

@@ -82,7 +82,7 @@ func (c *kbAdd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, a.proc.Stdout, code, report.Short)}
+		f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, rec, a.proc.Stdout, code, report.Short)}
 		if err := f.run(a.ctx); err != nil {
 			return err
 		}

@@ -119,7 +119,7 @@ func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, fo
 	if c.Output != "" || form != asMarkdown {
 		show = io.Discard
 	}
-	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, show, code, c.extent(a))}
+	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, rec, show, code, c.extent(a))}
 	err := f.run(a.ctx)
 	if show != io.Discard || f.course.answer().Text == "" {
 		return err // all is shown, or it failed, waits or was cancelled

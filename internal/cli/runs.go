@@ -234,8 +234,8 @@ func (runsWatch) Help() string {
 }
 
 // watchView is for those who only watch: it shows the user's own messages too.
-func (a *app) watchView(l *link) view {
-	v := a.newView(l, a.proc.Stdout, a.locale(), reportFlags{}.extent(a))
+func (a *app) watchView(l *link, rec run.Record) view {
+	v := a.newView(l, rec, a.proc.Stdout, a.locale(), reportFlags{}.extent(a))
 	if text, ok := v.(*textView); ok {
 		text.echo = true
 	}
@@ -244,7 +244,7 @@ func (a *app) watchView(l *link) view {
 
 func (c runsWatch) Run(a *app) error {
 	return c.on(a, func(l *link, rec run.Record) error {
-		f := &follower{app: a, link: l, rec: rec, lang: a.locale(), view: a.watchView(l), watching: true, last: c.After}
+		f := &follower{app: a, link: l, rec: rec, lang: a.locale(), view: a.watchView(l, rec), watching: true, last: c.After}
 		if elsewhere(rec) || rec.Status.Ended() {
 			return f.run(a.ctx)
 		}
@@ -291,7 +291,7 @@ func (c runsAnswer) Run(a *app) error {
 func (a *app) goOn(l *link, rec run.Record) error {
 	f := &follower{
 		app: a, link: l, rec: rec, lang: a.languageOf(rec.Title), last: rec.LastSeq,
-		view: a.newView(l, a.proc.Stdout, a.languageOf(rec.Title), reportFlags{}.extent(a)),
+		view: a.newView(l, rec, a.proc.Stdout, a.languageOf(rec.Title), reportFlags{}.extent(a)),
 	}
 	return f.run(a.ctx)
 }

@@ -74,6 +74,8 @@ type textView struct {
 	dir string
 	// echo shows the user's own messages, for those who only watch.
 	echo bool
+	// first is what the run does at first, where that is shown.
+	first string
 
 	// reports gets the report of a run, of which extent is shown, and page shows
 	// lines in a pager if there is one. They may be nil.
@@ -130,6 +132,12 @@ func (v *textView) show(ev event.Event) {
 	}
 	v.breakLine()
 	v.board.line(line)
+}
+
+// say leaves a line on the screen while the run goes on.
+func (v *textView) say(text string) {
+	v.breakLine()
+	v.board.say(text)
 }
 
 // writing says whether a part of the answer is on the screen.
@@ -328,10 +336,14 @@ func (v *textView) results(r event.SearchResults) string {
 func (v *textView) status(ev event.Event, d event.RunStatus) string {
 	switch s := run.Status(d.Status); s {
 	case run.Running:
+		text := "run " + ev.Run
 		if d.Reason != "" {
-			return "run " + ev.Run + ": " + d.Reason
+			text += ": " + d.Reason
 		}
-		return "run " + ev.Run
+		if v.first != "" {
+			text = v.first + " · " + text
+		}
+		return text
 	case run.Done:
 		text := lang.Text(v.lang, "status.done") + " · " + took(ev.Time.Sub(v.began))
 		if v.tokens > 0 {
