@@ -29,7 +29,9 @@ func TestAskShowsThatTheModelThinks(t *testing.T) {
 	})})
 	c := startTTY(t, t.TempDir(), 80, 24, env, "ask", "why is the sky blue?")
 	c.wait("the model is thinking")
-	c.until("a wheel that turns", func() bool { return ticks(c.raw.String()) > 3 && strings.Contains(c.screen.String(), "the model is thinking") })
+	c.until("a wheel that turns", func() bool {
+		return ticks(c.raw.String()) > 3 && strings.Contains(c.screen.String(), "the model is thinking")
+	})
 	close(release)
 	if code := c.end(); code != 0 {
 		t.Errorf("exit code %d", code)
