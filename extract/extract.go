@@ -89,6 +89,11 @@ type Options struct {
 // other floors would let through and refuse.
 const Floor = 0.14
 
+// Sure is the confidence from which quotes answer more often than not: of those
+// below it fewer than half do, of those above it six or seven in ten
+// (bench/results/fit.txt).
+const Sure = 0.3
+
 const (
 	defaultQuotes   = 3
 	defaultWords    = 80

@@ -225,6 +225,13 @@ func (r *Report) coverage() []string {
 		out = append(out, r.say("coverage.missing", "points", strings.Join(c.Missing, "; ")))
 	}
 	switch {
+	case len(c.Unsure) == 0:
+	case c.Facets.Total == 1:
+		out = append(out, r.say("coverage.unsure.all"))
+	default:
+		out = append(out, r.say("coverage.unsure", "points", strings.Join(c.Unsure, "; ")))
+	}
+	switch {
 	case c.Claims.Total == 0:
 	case r.Extractive && c.Claims.Covered == c.Claims.Total:
 		out = append(out, r.say("coverage.quotes", "n", c.Claims.Total))

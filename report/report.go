@@ -101,6 +101,9 @@ type Coverage struct {
 	Facets Share `json:"facets"`
 	// Missing are the facets without anything.
 	Missing []string `json:"missing,omitempty"`
+	// Unsure are the covered facets of which it is not sure that their quotes answer
+	// them.
+	Unsure []string `json:"unsure,omitempty"`
 	// Independent counts the sources behind the answer, copies of one article
 	// once.
 	Independent int `json:"independent"`

@@ -447,3 +447,15 @@ func BenchmarkHTML(b *testing.B) {
 		HTML(r)
 	}
 }
+
+func TestUnsure(t *testing.T) {
+	for _, code := range []lang.Code{"en", "ru", "zh"} {
+		r := &Report{Lang: code, Outcome: Answered, Extractive: true, Coverage: Coverage{Facets: Share{1, 1}, Unsure: []string{"the price"}}}
+		alone := strings.Join(r.coverage(), "\n")
+		r.Coverage.Facets = Share{2, 2}
+		among := strings.Join(r.coverage(), "\n")
+		if strings.Count(alone, "\n") != 1 || strings.Contains(alone, "the price") || !strings.Contains(among, "the price") {
+			t.Errorf("%s: %q and %q", code, alone, among)
+		}
+	}
+}

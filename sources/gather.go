@@ -103,6 +103,18 @@ func (e *Evidence) Covered() int {
 // CutShort says whether gathering ended before it was through.
 func (e *Evidence) CutShort() bool { return e.Stopped != nil }
 
+// Unsure returns the titles of the facets that count as answered by quotes that
+// more often than not do not answer.
+func (e *Evidence) Unsure() []string {
+	var out []string
+	for _, f := range e.Facets {
+		if f.Answered && f.Confidence < extract.Sure {
+			out = append(out, f.Title)
+		}
+	}
+	return out
+}
+
 // Missing returns the titles of the facets that are not answered.
 func (e *Evidence) Missing() []string {
 	var out []string

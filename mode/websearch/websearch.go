@@ -329,6 +329,7 @@ func (w *writing) quotes() *report.Report {
 		r.Outcome = report.Partial
 	}
 	r.Extractive = true
+	r.Coverage.Unsure = e.Unsure()
 	var all []cite.Passage
 	for _, f := range e.Facets {
 		if !f.Answered {
