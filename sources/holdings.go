@@ -86,7 +86,7 @@ func (h *Holdings) open(ctx context.Context, s *run.Scope, a Asked, in Target, d
 		parts []Corpus
 	)
 	if given {
-		parts = append(parts, NewMaterial(a.Material))
+		parts = append(parts, NewMaterial(h.Documents.Library, a.Material))
 		where = append(where, "a text that the user gave")
 	}
 	if documents {
