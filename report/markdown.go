@@ -197,6 +197,8 @@ func (r *Report) labels() []string {
 	switch {
 	case r.Outcome == Nothing:
 		return []string{r.say("answer.none") + " " + r.say("answer.none.hint")}
+	case r.Extractive && r.Assisted:
+		out = append(out, r.say("answer.assisted"))
 	case r.Extractive:
 		out = append(out, r.say("answer.extractive"))
 	case r.Model != "":

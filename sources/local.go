@@ -146,10 +146,14 @@ func (l *Local) prepare(ctx context.Context, s *run.Scope, step string, in Targe
 		if p.Outdated, err = l.Library.Outdated(ctx, c.ID); err != nil {
 			return p, err
 		}
-		for _, f := range first(done.Failures, failuresTold) {
+		for i, f := range first(done.Failures, failuresTold) {
 			file := FailedFile{show(f.Path, in.Base), f.Why}
 			p.Failures = append(p.Failures, file)
-			if err := s.Emit(event.SourceFailed{URL: file.Path, Reason: file.Why}); err != nil {
+			told := event.SourceFailed{URL: file.Path, Reason: file.Why}
+			if i == failuresTold-1 {
+				told.Others = len(done.Failures) - failuresTold
+			}
+			if err := s.Emit(told); err != nil {
 				return p, err
 			}
 		}
@@ -220,10 +224,12 @@ const targetFault = "usage"
 // Notes are what a reader should know about the collection.
 func (p Prepared) Notes(code lang.Code) []string {
 	var out []string
-	if p.Documents == 0 {
+	switch {
+	case p.Documents == 0 && p.Partial:
+		out = append(out, lang.Text(code, "research.none-read"))
+	case p.Documents == 0:
 		out = append(out, lang.Text(code, "research.no-documents", "name", p.Name))
-	}
-	if p.Partial {
+	case p.Partial:
 		out = append(out, lang.Text(code, "research.partly-read", "n", p.Documents))
 	}
 	if p.Outdated > 0 {

@@ -96,6 +96,7 @@ func (g *gathering) plan(ctx context.Context) error {
 		return err
 	}
 	g.noModel = made.Extractive && !made.Overruled()
+	g.evidence.Asked = !g.noModel
 	g.overruled(made.Overruled(), made.Why)
 	p := made.Value
 	p.Facets = first(p.Facets, in.MostFacets)

@@ -54,7 +54,7 @@ func (f *facts) observe(ev event.Event) bool {
 		f.read++
 		f.source = sourceName(d.Title, d.URL)
 	case event.SourceFailed:
-		f.failed++
+		f.failed += 1 + d.Others
 		f.source = sourceName("", d.URL)
 	case event.Progress:
 		f.progress(d)

@@ -55,6 +55,9 @@ func (a *app) newView(l *link, rec run.Record, out io.Writer, code lang.Code, ex
 		return jsonView{a.proc.Stdout}
 	}
 	v := &textView{out: out, paper: a.newPaper(out), board: a.newBoard(code), lang: code, verbose: a.Verbose, dir: a.dir()}
+	if rec.ForkOf != "" {
+		v.since = rec.Created
+	}
 	if _, drawn := v.board.(*panel); drawn {
 		v.first = firstOf(rec.Mode, code)
 	}

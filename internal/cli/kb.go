@@ -195,7 +195,7 @@ func (c kbList) Run(a *app) error {
 		}
 		failed := ""
 		if c.Failed > 0 {
-			failed = fmt.Sprintf(", %d not read", c.Failed)
+			failed = fmt.Sprintf(", %d files without text", c.Failed)
 		}
 		fmt.Fprintf(&b, "%s %-20s  %6d documents%s, %d passages, %s\n", mark, term.Line(c.Name), c.Documents, failed, c.Chunks, synced)
 		for _, root := range c.Roots {

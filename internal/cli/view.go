@@ -74,6 +74,8 @@ type textView struct {
 	dir string
 	// echo shows the user's own messages, for those who only watch.
 	echo bool
+	// since is when the run began whose past is another one's.
+	since time.Time
 	// first is what the run does at first, where that is shown.
 	first string
 
@@ -107,8 +109,11 @@ func (v *textView) close() {
 }
 
 func (v *textView) show(ev event.Event) {
-	if v.began.IsZero() {
-		v.began = ev.Time
+	if s, ok := ev.Data.(event.RunStatus); v.began.IsZero() || ok && s.Status == string(run.Running) {
+		v.began = ev.Time // of this stretch of work
+	}
+	if _, spent := ev.Data.(event.Usage); spent && ev.Time.Before(v.since) {
+		return // by the run that this is a fork of
 	}
 	switch d := ev.Data.(type) {
 	case event.AnswerDelta:

@@ -273,7 +273,7 @@ func (w *writing) report(outcome report.Outcome) *report.Report {
 	rec := w.scope.Record()
 	r := &report.Report{
 		Version: report.Version, Run: rec.ID, Created: rec.Created.UTC(), Question: w.req.Question, Lang: w.language, Outcome: outcome,
-		Base: w.req.In.Base, Notes: w.notes(),
+		Base: w.req.In.Base, Notes: w.notes(), Assisted: e.Asked,
 		Coverage: report.Coverage{Facets: report.Share{Covered: e.Covered(), Total: len(e.Facets)}, Missing: e.Missing()},
 	}
 	r.Conflicts = w.conflicts()
