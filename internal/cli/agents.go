@@ -232,6 +232,9 @@ func (f *agentFlags) work(a *app, name, instance string, words []string) error {
 		text := lang.Text(code, "question.empty", "example", command+` "`+lang.Text(code, "question.example")+`"`)
 		return &failure{code: exitUsage, message: text, hint: "`dossier agents run --help` shows what is possible"}
 	}
+	if err := a.writable(f.Output); err != nil {
+		return err
+	}
 	code := a.languageOf(question)
 	req := dossier.Request{Mode: agents.Name, Session: f.Session, Request: mode.Request{
 		Question: question, Context: material, Lang: string(code), Agent: name, Instance: instance, Model: a.Model,

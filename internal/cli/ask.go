@@ -104,6 +104,9 @@ func (c *askCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := a.writable(c.Output); err != nil {
+		return err
+	}
 	choice, words, err := c.choose(c.Question, settings.Search.MCPServers, time.Now())
 	if err != nil {
 		return err

@@ -103,6 +103,26 @@ func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Cod
 	return err
 }
 
+// writable says why a file could not be written, before the work that is to be
+// written there.
+func (a *app) writable(file string) error {
+	if file == "" {
+		return nil
+	}
+	path, err := a.path(file)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &failure{code: exitUsage, message: fmt.Sprintf("-o %s is a folder", term.Line(file)), hint: "name a file in it"}
+	}
+	probe, err := os.CreateTemp(filepath.Dir(path), ".dossier-*")
+	if err != nil {
+		return &failure{code: exitUsage, message: fmt.Sprintf("-o %s can't be written: %v", term.Line(file), pathError(err)), hint: "name a file in a folder that exists and is yours to write to"}
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // writeFile replaces a file at once.
 func writeFile(name string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")

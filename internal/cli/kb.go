@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -141,6 +142,11 @@ func (c kbList) one(a *app) error {
 			return err
 		}
 		d, err := l.Collection(a.ctx, name)
+		if errors.Is(err, kb.ErrNoCollection) {
+			if meant := a.meant("kb", c.Name); meant != "" {
+				return &failure{code: exitUsage, message: fmt.Sprintf("%v, and no command %s: did you mean %q?", err, term.Line(c.Name), meant), hint: "`dossier kb --help` lists the commands"}
+			}
+		}
 		if err != nil {
 			return err
 		}

@@ -77,6 +77,9 @@ func (c *researchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := a.writable(c.Output); err != nil {
+		return err
+	}
 	if a.JSON && c.Format != "" && c.Output == "" {
 		return &failure{code: exitUsage, message: "--json prints the events of the run, and --format the report: both can't go to standard output", hint: "write the report to a file with -o"}
 	}

@@ -121,11 +121,23 @@ func (c runsList) print(a *app, list []run.Record) error {
 	}
 	var b strings.Builder
 	for _, rec := range list {
-		head := fmt.Sprintf("%-16s  %-9s  %s  %-8s  ", rec.ID, rec.Status, rec.Created.Local().Format("2006-01-02 15:04"), rec.Mode)
+		head := fmt.Sprintf("%-16s  %-9s  %s  %-8s  ", rec.ID, rec.Status, rec.Created.Local().Format("2006-01-02 15:04"), modeShown(rec.Mode))
 		b.WriteString(head + term.Fit(term.Line(rec.Title), max(20, width-len(head))) + "\n")
 	}
 	_, err := io.WriteString(a.proc.Stdout, b.String())
 	return err
+}
+
+// modeShown is the name of a mode for people: those that search do so in
+// documents as well as in the web.
+func modeShown(mode string) string {
+	switch mode {
+	case "web_search":
+		return "search"
+	case "deep_search":
+		return "deep"
+	}
+	return mode
 }
 
 type runsShow struct {
@@ -167,7 +179,7 @@ func (c runsShow) text(a *app, d dossier.Detail, log []event.Event) string {
 	}
 	row("run", rec.ID)
 	row("session", rec.Session)
-	row("mode", rec.Mode)
+	row("mode", modeShown(rec.Mode))
 	var req mode.Request
 	if json.Unmarshal(rec.Request, &req) == nil {
 		who := "agent"
