@@ -101,11 +101,15 @@ func (g *glass) put(r rune) {
 }
 
 func (g *glass) escape(seq string) {
-	number, _ := strconv.Atoi(strings.Trim(seq, "\x1b[AJK"))
+	number, _ := strconv.Atoi(strings.Trim(seq, "\x1b[AJKCH"))
 	switch {
 	case strings.HasSuffix(seq, "m"): // colours
 	case strings.HasSuffix(seq, "A") && number > 0:
 		g.row = max(0, g.row-number)
+	case strings.HasSuffix(seq, "C") && number > 0:
+		g.col += number
+	case seq == "\x1b[H":
+		g.row, g.col = 0, 0
 	case seq == "\x1b[K":
 		g.rows[g.row] = g.rows[g.row][:min(g.col, len(g.rows[g.row]))]
 	case seq == "\x1b[J":

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -243,13 +244,10 @@ func (a *app) readMessage(ctx context.Context) (string, error) {
 	}
 	defer func() { _ = xterm.Restore(int(in.Fd()), before) }()
 	if a.editor == nil {
-		a.editor = xterm.NewTerminal(struct {
-			io.Reader
-			io.Writer
-		}{in, a.proc.Stderr}, "> ")
+		a.editor = &editor{in: bufio.NewReader(in), out: a.proc.Stderr, prompt: "> ", width: func() int {
+			width, _ := a.terminal(a.proc.Stderr)
+			return width
+		}}
 	}
-	if width, ok := a.terminal(a.proc.Stderr); ok {
-		_ = a.editor.SetSize(width, 24) // only the width matters
-	}
-	return a.editor.ReadLine()
+	return a.editor.read()
 }

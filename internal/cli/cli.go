@@ -103,7 +103,7 @@ type app struct {
 	ctx    context.Context
 	stdin  *bufio.Reader
 	unread chan line // a line that nobody waits for any more
-	editor *xterm.Terminal
+	editor *editor
 	log    *slog.Logger
 	logTo  *logFile
 	level  slog.LevelVar
