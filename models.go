@@ -24,7 +24,7 @@ type Trial struct {
 // TryModel makes one small call with the model of a role. It needs no data
 // directory.
 func TryModel(ctx context.Context, o Options, role string) (Trial, error) {
-	cfg, err := config.Load(config.Sources{Env: o.Env, File: o.ConfigFile, Flags: o.Set})
+	cfg, err := o.configuration()
 	if err != nil {
 		return Trial{}, err
 	}
@@ -56,7 +56,7 @@ func TryModel(ctx context.Context, o Options, role string) (Trial, error) {
 
 // ListModels asks the endpoint of a role which models it serves.
 func ListModels(ctx context.Context, o Options, role string) ([]string, error) {
-	cfg, err := config.Load(config.Sources{Env: o.Env, File: o.ConfigFile, Flags: o.Set})
+	cfg, err := o.configuration()
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,8 @@ type Options struct {
 	ConfigFile string
 	// Set overrides single settings by their path ("models.chat.model").
 	Set map[string]string
-	// Env replaces the process's environment.
+	// Env replaces the process's environment and the .env files of the working
+	// directory and beside the configuration file; nil is these.
 	Env []string
 	// Log gets what a developer wants to know; nil means nothing.
 	Log *slog.Logger
@@ -67,10 +68,19 @@ func (o *Options) extras() wire.Extras {
 	return wire.Extras{Modes: o.Modes, Tools: o.Tools, Engines: o.Engines, Models: o.Models}
 }
 
+// configuration is what the options lead to.
+func (o *Options) configuration() (*config.Config, error) {
+	src := config.Sources{Env: o.Env, File: o.ConfigFile, Flags: o.Set}
+	if o.Env == nil {
+		src.Env, src.DotEnv = os.Environ(), true
+	}
+	return config.Load(src)
+}
+
 // Open returns an Engine on the data directory. Any number of processes may
 // have one: each executes its own runs.
 func Open(ctx context.Context, o Options) (*Engine, error) {
-	cfg, err := config.Load(config.Sources{Env: o.Env, File: o.ConfigFile, Flags: o.Set})
+	cfg, err := o.configuration()
 	if err != nil {
 		return nil, err
 	}

@@ -248,3 +248,17 @@ func TestSourcesListEachPlaceOnce(t *testing.T) {
 		t.Errorf("listed %d times:%s", n, list)
 	}
 }
+
+// TestResearchWithWhatIsNoWord asks about a key that is longer than a passage.
+func TestResearchWithWhatIsNoWord(t *testing.T) {
+	dir := t.TempDir()
+	text := "# Access\n\nThe access token of the lighthouse gateway is " + strings.Repeat("Ab3xQ", 640) + " and it expires after 90 days.\n\nThe gateway listens on port 8443.\n"
+	write(t, filepath.Join(dir, "access.md"), text)
+	e := engine(t, memory.New(memory.Options{}), nil)
+	for _, question := range []string{"What is the access token of the lighthouse gateway?", "On which port does the gateway listen?"} {
+		follow(t, e, research(question, dir))
+		if r := reportOf(t, e); r.Outcome != report.Answered || len(r.Notes) > 0 {
+			t.Errorf("%s: %s, %q", question, r.Outcome, r.Notes)
+		}
+	}
+}

@@ -186,3 +186,24 @@ func move(t *testing.T, s *sqlite.Store, path, root string) []kb.File {
 	}
 	return files
 }
+
+// Searches that an earlier program has made replay as they were: searches.db.gz
+// holds runs whose rounds a rule ended, whose results without a snippet counted
+// as copies of each other, whose facets said one thing twice, and whose rewritten
+// answer stands although it holds no better.
+func TestUpgradeReplaysSearches(t *testing.T) {
+	disk, err := sqlite.Open(unpack(t, "searches.db.gz"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine(t, disk, nil)
+	runs, err := e.List(t.Context(), Filter{})
+	if err != nil || len(runs) != 5 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	for _, r := range runs {
+		if events, err := e.Replay(t.Context(), r.ID); err != nil || len(events) == 0 {
+			t.Errorf("%s: %v", r.Mode, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package dossier
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -146,5 +147,43 @@ func TestEngineOfTool(t *testing.T) {
 		if _, err := e.agency.Member(t.Context(), "bad"); err == nil || !strings.Contains(err.Error(), "altavista") {
 			t.Errorf("%s: %v", set, err)
 		}
+	}
+}
+
+// TestAnEngineThatRepeatsItsKey refuses the key in words that hold it: neither
+// what is told nor what is kept or exported does.
+func TestAnEngineThatRepeatsItsKey(t *testing.T) {
+	const key = "hush-5ea1ed-key"
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, `{"detail":{"error":"the key %s is not known, %s"}}`, key, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(srv.Close)
+	e := engine(t, memory.New(memory.Options{}), map[string]string{
+		"search.engines": "tavily", "search.tavily_api_key": key, "search.tavily_api_base_url": srv.URL, "search.browser": "false",
+	})
+	events := follow(t, e, onTheWeb("web_search", "How long is the Keldra Bridge?"))
+	told := &strings.Builder{}
+	for _, ev := range events {
+		data, err := event.EncodeData(ev.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told.Write(data)
+	}
+	bundle, err := e.Export(t.Context(), events[0].Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := json.Marshal(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told.Write(kept)
+	if !strings.Contains(told.String(), "is not known") {
+		t.Errorf("what the engine said is lost: %s", told)
+	}
+	if strings.Contains(told.String(), key) {
+		t.Errorf("the key is told: %s", told)
 	}
 }

@@ -29,6 +29,11 @@ func letters(log []event.Event) string {
 			b.WriteByte('s')
 		case event.SearchResults:
 			b.WriteByte('f')
+		case event.SearchRound:
+			b.WriteByte('d')
+		case event.ReportReset:
+			b.WriteByte('w')
+		case event.AnswerDelta:
 		case event.SourceFound:
 			b.WriteByte('n')
 		case event.SourceRead:
@@ -57,8 +62,8 @@ func letters(log []event.Event) string {
 // decisions that have no event of their own stand in the journal.
 func TestWebPhasesComeInOrder(t *testing.T) {
 	const (
-		byModel = `^\(QP(s{1,3}f{1,3})+((nr|x)o?)+PFv+CEA\)$`
-		byRules = `^\(QPs{1,4}f{1,4}(s{1,3}f{1,3})*(nr|x)+PFC?EA\)$` // one more query in the first round may be in English
+		byModel = `^\(QP(s{1,3}f{1,3}d)+((nr|x)o?)+PF(w?)v+CEA\)$`
+		byRules = `^\(QPs{1,4}f{1,4}d(s{1,3}f{1,3}d)*(nr|x)+PFC?EA\)$` // one more query in the first round may be in English
 		rounds  = `^plan (translate )?(round-\d+/search-\d+/find )+(round-1/rerank )?round-1/sift (round-\d+/(search-\d+/find|rerank|sift|followups) )*`
 		written = `(read-\d+/(read|note) )+quote answer check/words (check/judge check/verdict )?(rewrite recheck/words (recheck/judge recheck/verdict )?)?report $`
 		quoted  = `(read-\d+/read )+quote answer report $`

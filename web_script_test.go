@@ -20,6 +20,10 @@ type scribe struct {
 	// followUps are the queries that it has left after those of the plan; it
 	// offers as many as it is asked for of those that were not asked yet.
 	followUps []string
+	// enough is why it says that nothing is missing, once so many queries were
+	// asked after the first; it never does if empty.
+	enough string
+	after  int
 	// answer is what it writes from the passages it is shown, all of their
 	// sentences if nil; lie is a sentence that it adds and, told that no source
 	// says it, takes out again.
@@ -104,7 +108,12 @@ func (s scribe) followed(q *llmtest.Request) any {
 			out = append(out, map[string]any{"facet": number(openPart.FindStringSubmatch(prompt)[1]), "query": query})
 		}
 	}
-	return map[string]any{"queries": out}
+	enough := s.enough != "" && strings.Count(asked, "\n- ") >= s.after
+	reason := "the sources may say more"
+	if enough {
+		reason = s.enough
+	}
+	return map[string]any{"reason": reason, "enough": enough, "queries": out}
 }
 
 func noted(prompt string) any {

@@ -103,7 +103,10 @@ func TestWebDoesWhatTheSeedSays(t *testing.T) {
 		{"web_search", map[string]string{"deep_search_rerank_top_k": "3", "speed_max_iterations": "1"}, 1, limits{3, 1, 8, 3}},
 		{"deep_search", nil, 1, limits{3, 6, 8, 8}},
 		{"web_search", map[string]string{"deep_search_scrape_top_n": "2"}, 1, limits{3, 2, 8, 2}},
-		{"deep_search", map[string]string{"web_search.deep_scrape_top_n": "5"}, 2, limits{3, 6, 8, 5}},
+		{"deep_search", map[string]string{"deep_search_scrape_top_n": "5"}, 2, limits{3, 6, 8, 5}},
+		{"deep_search", map[string]string{"deep_search.scrape_top_n": "5", "web_search.scrape_top_n": "2"}, 2, limits{3, 6, 8, 5}},
+		{"web_search", map[string]string{"deep_search.scrape_top_n": "5", "web_search.scrape_top_n": "2"}, 1, limits{3, 2, 8, 2}},
+		{"quality", map[string]string{"quality.scrape_top_n": "3", "quality_max_iterations": "2", "quality.queries": "2"}, 2, limits{2, 2, 8, 3}},
 		{"web_search", map[string]string{"speed_max_iterations": "1"}, 1, limits{3, 1, 8, 4}},
 		{"web_search", map[string]string{"speed_max_iterations": "4"}, 1, limits{3, 4, 8, 4}},
 		{"deep_search", map[string]string{"balanced_max_iterations": "3"}, 2, limits{3, 3, 8, 8}},
@@ -131,19 +134,19 @@ func TestWebDoesWhatTheSeedSays(t *testing.T) {
 	}
 }
 
-// A round that finds nothing new is the last, however many are allowed.
+// After two rounds in a row that find nothing new there is no other, however many
+// are allowed.
 func TestWebStopsWhenNothingNewIsFound(t *testing.T) {
 	for _, name := range []string{"web_search", "deep_search", "quality"} {
 		w := startWeb(t, webtest.Options{})
 		s := restless(w, 1)
 		s.followUps = nil
 		for i := range 90 { // the same words find the same pages
-			s.followUps = append(s.followUps, strings.Repeat("Skarrow ", i%9+2)+strings.Repeat("windmill ", i/9+2))
+			s.followUps = append(s.followUps, strings.TrimSpace(strings.Repeat("Skarrow ", i%9+2)+strings.Repeat("windmill ", i/9+2)))
 		}
 		e := engine(t, memory.New(memory.Options{}), onWeb(t, w, modelled(t, s)))
 		got := effortOf(follow(t, e, onTheWeb(name, unanswerable)))
-		last := len(got.fresh) - 1
-		if got.fresh[last] != 0 || slices.Contains(got.fresh[:last], 0) || last > 3 {
+		if want := map[string]int{"web_search": 2, "deep_search": 3, "quality": 3}[name]; len(got.fresh) != want || got.fresh[0] == 0 || slices.Max(got.fresh[1:]) > 0 {
 			t.Errorf("%s: new in each round %v", name, got.fresh)
 		}
 	}

@@ -65,6 +65,9 @@ func (w *Work) act(ctx context.Context, _ *Work, in Input, call llm.ToolCall, n 
 			w.State.Calls = make(map[string]int)
 		}
 		w.State.Calls[shown.Tool]++
+		if kind := t.Spec().Kind; kind != tool.Searching && kind != tool.Reading {
+			w.private = append(w.private, a.Outcome.Text) // what the web said is public
+		}
 		if kind := t.Spec().Kind; kind == tool.Searching || kind == tool.Lookup {
 			w.unasked = ""
 			if a.Outcome.Failed {
@@ -186,7 +189,7 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 	if n > 1 {
 		name += "-" + strconv.Itoa(n)
 	}
-	call := &tool.Call{ID: id, Args: args, State: w.State, Callers: w.Task.Callers}
+	call := &tool.Call{ID: id, Args: args, State: w.State, Callers: w.Task.Callers, Private: slices.Clip(w.private)}
 	if b, ok := t.(tool.Branch); ok {
 		return w.branch(ctx, b, call, name)
 	}

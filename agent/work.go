@@ -74,6 +74,8 @@ type Work struct {
 	draft   string                    // an answer that could not be read as it should be
 	log     []logStep
 
+	private []string // see tool.Call
+
 	streamed   bool // something was shown as the answer already
 	model      string
 	extractive bool
@@ -88,7 +90,11 @@ func newWork(a *Agent, s *run.Scope, t Task) *Work {
 		State: &tool.State{
 			Status: tool.Researching, Task: t.Text, Lang: string(t.Lang), Created: rec.Created.UTC().Format(time.DateOnly), Custom: maps.Clone(t.Custom),
 		},
-		client: a.Models.For(a.Role),
+		client:  a.Models.For(a.Role),
+		private: []string{t.Material},
+	}
+	for _, m := range t.History {
+		w.private = append(w.private, m.Content)
 	}
 	w.rules = append(tool.Limits(w.limits.Iterations, w.limits.Searches, w.limits.Clarifications), a.Definition.Rules...)
 	if a.Definition.Decider == Dialog {

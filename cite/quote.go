@@ -14,6 +14,9 @@ const (
 	maxGap = 2000
 	// maxTries bounds the places where such a quotation is tried to begin.
 	maxTries = 64
+	// longWord is how many letters a word has at most. What has more is a key, an
+	// address or data: it is cut anywhere, and its pieces mean nothing else.
+	longWord = 64
 	// minPart is the number of letters that a part next to an omission needs:
 	// shorter ones stand everywhere.
 	minPart = 8
@@ -23,7 +26,8 @@ const (
 // parts: one, or several when the quotation leaves something out with an
 // ellipsis, in order and near each other. It compares letter by letter after
 // normalising Unicode, quotation marks, dashes and white space, and a
-// quotation begins and ends where words do. Punctuation that closes the
+// quotation begins and ends where words do, or within what is too long to be a
+// word. Punctuation that closes the
 // quotation may be the quoting sentence's own.
 func (s *Snapshot) Find(quote string) ([]lang.Span, bool) {
 	n := s.normal()
@@ -92,19 +96,15 @@ func (n *normal) index(q string, from int) int {
 		}
 		i += from
 		if inWord(n.text, i, first) {
-			// Nothing begins inside this word.
-			for from = i; from < len(n.text); {
-				r, size := utf8.DecodeRuneInString(n.text[from:])
-				if !spaced(r) {
-					break
-				}
-				from += size
+			word := wordAt(n.text, i)
+			if utf8.RuneCountInString(word.In(n.text)) <= longWord {
+				from = word.End // nothing begins inside this word
+				continue
 			}
-			continue
 		}
 		end := i + len(q)
 		after, _ := utf8.DecodeRuneInString(n.text[end:])
-		if !(spaced(last) && end < len(n.text) && spaced(after)) {
+		if !(spaced(last) && end < len(n.text) && spaced(after)) || utf8.RuneCountInString(wordAt(n.text, end).In(n.text)) > longWord {
 			return i
 		}
 		_, size := utf8.DecodeRuneInString(n.text[i:])
@@ -120,6 +120,26 @@ func inWord(text string, i int, first rune) bool {
 	}
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	return spaced(before)
+}
+
+// wordAt returns the word around a place within it.
+func wordAt(text string, at int) lang.Span {
+	w := lang.Span{Start: at, End: at}
+	for w.Start > 0 {
+		r, size := utf8.DecodeLastRuneInString(text[:w.Start])
+		if !spaced(r) {
+			break
+		}
+		w.Start -= size
+	}
+	for w.End < len(text) {
+		r, size := utf8.DecodeRuneInString(text[w.End:])
+		if !spaced(r) {
+			break
+		}
+		w.End += size
+	}
+	return w
 }
 
 // spaced reports characters of words that have spaces between them.

@@ -197,3 +197,16 @@ func BenchmarkFind(b *testing.B) {
 		}
 	})
 }
+
+func TestFindWithinWhatIsNoWord(t *testing.T) {
+	key := strings.Repeat("Ab3xQ", 300)
+	snap := cite.NewSnapshot("The key is " + key + " and it expires. The plan is unsafe.")
+	for quote, want := range map[string]bool{
+		"The key is " + key[:500]: true, key[200:900]: true, key[1000:] + " and it expires": true,
+		"safe": false, "The plan is un": false,
+	} {
+		if _, ok := snap.Find(quote); ok != want {
+			t.Errorf("%.30q: %v", quote, ok)
+		}
+	}
+}

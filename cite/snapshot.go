@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 	"unicode/utf8"
@@ -84,6 +85,11 @@ type Passage struct {
 // PassageAt returns the passage of a span, with its line.
 func (s *Snapshot) PassageAt(source int, span lang.Span) Passage {
 	return Passage{Source: source, Start: span.Start, End: span.End, Line: s.Line(span.Start)}
+}
+
+// SamePassages reports whether two lists are of the same spans of the same sources.
+func SamePassages(a, b []Passage) bool {
+	return slices.EqualFunc(a, b, func(p, q Passage) bool { return p.Source == q.Source && p.Start == q.Start && p.End == q.End })
 }
 
 // Quote returns the passage's text. A span that doesn't lie in the snapshot or

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,4 +134,42 @@ func sentence(typ *ast.TypeSpec) string {
 		text = strings.TrimPrefix(text, verb)
 	}
 	return strings.ReplaceAll(text, "|", `\|`)
+}
+
+// TestNamedSettingsExist holds settings that the documents name by their path to
+// the configuration, and defaults that stand behind them to what they are:
+// "`chat.history_limit` (20)".
+func TestNamedSettingsExist(t *testing.T) {
+	c, err := config.Load(config.Sources{File: config.NoFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]bool{}
+	for _, v := range c.Explain() {
+		section, _, _ := strings.Cut(v.Path, ".")
+		sections[section] = true
+	}
+	named := regexp.MustCompile("`([a-z_]+(?:\\.[a-z_]+)+)`(?: \\(([0-9][^ ,;)]*)\\))?")
+	n := 0
+	for doc, text := range documents(t) {
+		if doc == "docs/events.md" || strings.HasPrefix(doc, "CHANGELOG") {
+			continue // kinds of events have the same form
+		}
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			if section, _, _ := strings.Cut(m[1], "."); !sections[section] {
+				continue
+			}
+			values, err := c.ExplainKey(m[1])
+			if err != nil || len(values) == 0 {
+				t.Errorf("%s: there is no setting %s", doc, m[1])
+				continue
+			}
+			if n++; m[2] != "" && values[0].Value != m[2] {
+				t.Errorf("%s: the default of %s is %s, not %s", doc, m[1], values[0].Value, m[2])
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("the documents name only %d settings", n)
+	}
 }

@@ -35,6 +35,7 @@ var decoders = map[Kind]func([]byte) (Data, error){
 	KindFindingCompressed:  decodeAs[FindingCompressed],
 	KindSearchStarted:      decodeAs[SearchStarted],
 	KindSearchResults:      decodeAs[SearchResults],
+	KindSearchRound:        decodeAs[SearchRound],
 	KindSourceFound:        decodeAs[SourceFound],
 	KindSourceRead:         decodeAs[SourceRead],
 	KindSourceFailed:       decodeAs[SourceFailed],
@@ -136,6 +137,10 @@ func (SearchStarted) sealed()    {}
 // Kind implements Data.
 func (SearchResults) Kind() Kind { return KindSearchResults }
 func (SearchResults) sealed()    {}
+
+// Kind implements Data.
+func (SearchRound) Kind() Kind { return KindSearchRound }
+func (SearchRound) sealed()    {}
 
 // Kind implements Data.
 func (SourceFound) Kind() Kind { return KindSourceFound }

@@ -46,6 +46,7 @@ var every = []event.Data{
 	event.FindingCompressed{Before: 9, After: 3},
 	event.SearchStarted{Query: "q", Engine: "searxng", Round: 1},
 	event.SearchResults{Query: "q", Found: 8, New: 5},
+	event.SearchRound{Round: 1, Decision: "continue", Reason: "a date is missing", Queries: []string{"q"}},
 	event.SourceFound{Number: 1, Title: "T", URL: "https://example.org/"},
 	event.SourceRead{Number: 1, URL: "https://example.org/", Hash: "sha256-00", Words: 10},
 	event.SourceFailed{URL: "https://example.org/", Reason: "404"},

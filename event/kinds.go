@@ -99,10 +99,13 @@ type (
 		State   string   `json:"state,omitempty"`
 		Queries []string `json:"queries,omitempty"`
 	}
-	// PlanUpdated is the whole plan as it stands now.
+	// PlanUpdated is the whole plan as it stands now. Question is what is looked
+	// for where that is not what the user said: the question made to stand by
+	// itself.
 	PlanUpdated struct {
-		Title string     `json:"title,omitempty"`
-		Steps []PlanStep `json:"steps"`
+		Title    string     `json:"title,omitempty"`
+		Question string     `json:"question,omitempty"`
+		Steps    []PlanStep `json:"steps"`
 	}
 	// AgentStarted introduces an agent and its task.
 	AgentStarted struct {
@@ -197,6 +200,15 @@ type (
 		Reason string `json:"reason"`
 		Detail string `json:"detail,omitempty"`
 	}
+	// SearchRound says what comes of a round of searches: continue with the
+	// queries, or finish, and why. Rules says that no model decided it.
+	SearchRound struct {
+		Round    int      `json:"round"`
+		Decision string   `json:"decision"`
+		Reason   string   `json:"reason"`
+		Queries  []string `json:"queries,omitempty"`
+		Rules    bool     `json:"rules,omitempty"`
+	}
 	// SourceFound gives a source its number in this run.
 	SourceFound struct {
 		Number  int    `json:"number"`
@@ -252,7 +264,8 @@ type (
 		Section int    `json:"section"`
 		Text    string `json:"text"`
 	}
-	// ReportReset voids the sections shown so far.
+	// ReportReset voids the sections, and the pieces of an answer, shown so far:
+	// what holds follows whole.
 	ReportReset struct {
 		Reason string `json:"reason,omitempty"`
 	}
@@ -309,6 +322,7 @@ const (
 	KindFindingCompressed  Kind = "finding.compressed"
 	KindSearchStarted      Kind = "search.started"
 	KindSearchResults      Kind = "search.results"
+	KindSearchRound        Kind = "search.round"
 	KindSourceFound        Kind = "source.found"
 	KindSourceRead         Kind = "source.read"
 	KindSourceFailed       Kind = "source.failed"

@@ -270,8 +270,14 @@ func (r *Report) Source(number int) *Source {
 // error names all that don't.
 func (r *Report) Check(snapshots cite.Snapshots) error {
 	var errs []error
+	snapshot := func(number int) *cite.Snapshot {
+		if s := r.Source(number); s != nil {
+			return snapshots[s.Snapshot]
+		}
+		return nil
+	}
 	check := func(text string, p cite.Passage) {
-		if err := r.checkQuote(snapshots, text, p); err != nil {
+		if err := checkQuote(snapshot(p.Source), text, p); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -297,15 +303,7 @@ func (r *Report) Check(snapshots cite.Snapshots) error {
 			continue
 		}
 		for _, quote := range c.Quotes {
-			found := slices.ContainsFunc(c.Sources, func(n int) bool {
-				snap := r.snapshot(snapshots, n)
-				if snap == nil {
-					return false
-				}
-				_, ok := snap.Find(quote)
-				return ok
-			})
-			if !found {
+			if !stands(quote, c.Sources, snapshot) {
 				errs = append(errs, fmt.Errorf("report: the quotation %q stands in none of the sources %v", quote, c.Sources))
 			}
 		}
@@ -313,15 +311,9 @@ func (r *Report) Check(snapshots cite.Snapshots) error {
 	return errors.Join(errs...)
 }
 
-func (r *Report) snapshot(snapshots cite.Snapshots, number int) *cite.Snapshot {
-	if s := r.Source(number); s != nil {
-		return snapshots[s.Snapshot]
-	}
-	return nil
-}
-
-func (r *Report) checkQuote(snapshots cite.Snapshots, text string, p cite.Passage) error {
-	snap := r.snapshot(snapshots, p.Source)
+// checkQuote compares a quote with what stands at its place in a snapshot, nil
+// where there is none.
+func checkQuote(snap *cite.Snapshot, text string, p cite.Passage) error {
 	if snap == nil {
 		return fmt.Errorf("report: the quote %q: source %d has no snapshot", text, p.Source)
 	}

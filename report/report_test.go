@@ -459,3 +459,30 @@ func TestUnsure(t *testing.T) {
 		}
 	}
 }
+
+func TestDropUnfounded(t *testing.T) {
+	f := newFixture(t, inLanguages[0])
+	r := f.report(t, "partial")
+	quotes := len(r.Sections[0].Quotes)
+	r.Sections[0].Quotes[0].Text += "!"
+	r.Claims = []cite.Checked{{Claim: cite.Claim{Sources: []int{1}, Quotes: []string{"words that nobody ever wrote"}}, Verified: true}}
+	r.Coverage.Claims = Share{1, 1}
+	r.Conflicts[0].B.Quote += "!"
+	r.DropUnfounded(f.ledger, f.snapshots)
+	if err := r.Gather(f.ledger, f.snapshots); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(f.snapshots); err != nil {
+		t.Error(err)
+	}
+	if len(r.Sections[0].Quotes) != quotes-1 || len(r.Conflicts) != 0 || r.Claims[0].Verified || r.Coverage.Claims.Covered != 0 {
+		t.Errorf("%+v", r)
+	}
+	if note := r.Notes[len(r.Notes)-1]; !strings.Contains(note, "3 ") {
+		t.Errorf("the note says %q", note)
+	}
+	only := &Report{Lang: "en", Outcome: Answered, Extractive: true, Sections: []Section{{Quotes: []Quote{{Text: "x", Passage: cite.Passage{Source: 1, End: 3}}}}}}
+	if only.DropUnfounded(f.ledger, f.snapshots); only.Outcome != Nothing {
+		t.Errorf("nothing is left, and the report says %q", only.Outcome)
+	}
+}

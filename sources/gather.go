@@ -38,10 +38,14 @@ type Job struct {
 // Tuning is how much is done for a question.
 type Tuning struct {
 	Queries    int `json:"queries"`     // for each facet, and follow-ups for one in a round
-	Iterations int `json:"iterations"`  // rounds of searching
+	Iterations int `json:"iterations"`  // rounds of searching, at most
 	MaxResults int `json:"max_results"` // of one query
 	TopK       int `json:"top_k"`       // passages kept for a facet
 	ReadTop    int `json:"read_top"`    // documents read
+	// MinIterations is how many rounds there are before somebody may say that
+	// nothing is missing. Runs of earlier programs have 0: a rule ended their
+	// rounds, nothing was told of it, and they go on as they began.
+	MinIterations int `json:"min_iterations,omitempty"`
 	// PerRound bounds the queries of one round, of all facets together; 0 is no
 	// bound.
 	PerRound int `json:"per_round,omitempty"`
@@ -173,6 +177,9 @@ func Gather(ctx context.Context, s *run.Scope, j Job) (*Evidence, error) {
 	if err := g.quote(ctx); err != nil {
 		return nil, err
 	}
+	if !g.Tuning.Earlier() {
+		g.uniteFacets()
+	}
 	if err := g.tellPlan("dropped"); err != nil {
 		return nil, err
 	}
@@ -214,43 +221,6 @@ func (g *gathering) ask(query string) bool {
 	g.askedSet[key] = true
 	g.asked = append(g.asked, query)
 	return true
-}
-
-// search does the rounds.
-func (g *gathering) search(ctx context.Context) error {
-	queries := g.inEnglish(g.firstQueries())
-	for n := 1; len(queries) > 0; n++ {
-		round := g.scope.Child(fmt.Sprintf("round-%d", n))
-		fresh, err := g.round(ctx, round, n, queries)
-		if err != nil {
-			return err
-		}
-		if g.rounds = n; n == 1 {
-			for f := range g.searches {
-				g.firstAsked = append(g.firstAsked, len(g.searches[f]))
-			}
-		}
-		if err := g.rerank(ctx, round, fresh); err != nil {
-			return err
-		}
-		if err := g.sift(ctx, round); err != nil {
-			return err
-		}
-		if g.evidence.CutShort() || n >= g.Tuning.Iterations || !slices.Contains(g.unsettled, true) || n > 1 && fresh == 0 {
-			break
-		}
-		if err := g.scope.Budget().Check(run.Searches); err != nil {
-			if !spent(err) {
-				return err
-			}
-			g.evidence.Stopped = err
-			break
-		}
-		if queries, err = g.followUp(ctx, round); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // firstQueries are those of the plan: the first of each facet, then the second
@@ -502,13 +472,17 @@ func (g *gathering) searchedAs(facet int) int {
 	return slices.IndexFunc(g.searches[facet], func(query string) bool { return strings.EqualFold(query, g.planned[facet].Title) })
 }
 
-// best returns the first of some leads, copies of a text left out.
+// best returns the first of some leads, copies of a text left out. Of a lead
+// whose text is not known nothing can be said to be a copy.
 func (g *gathering) best(order []string, most int) []Lead {
 	var out []Lead
 	seen, texts := make(map[string]bool), make(map[string]bool)
 	for _, id := range order {
 		l := g.leads[id]
 		text := strings.Join(strings.Fields(l.Text), " ")
+		if text == "" && !g.Tuning.Earlier() {
+			text = id
+		}
 		if !seen[id] && !texts[text] {
 			seen[id], texts[text] = true, true
 			out = append(out, l)

@@ -106,7 +106,7 @@ func TestRoundsOfSearching(t *testing.T) {
 		for _, q := range queries {
 			list = append(list, map[string]any{"facet": 1, "query": q})
 		}
-		return map[string]any{"queries": list}
+		return map[string]any{"reason": "more is to be found", "enough": false, "queries": list}
 	}
 	for _, c := range []struct {
 		name    string

@@ -12,7 +12,6 @@ import (
 	"dossier/extract"
 	"dossier/llm"
 	"dossier/prompt"
-	"dossier/run"
 	"dossier/search"
 )
 
@@ -81,7 +80,7 @@ func planByRules(question string, in planInput) Plan {
 // plan decides what to look for and tells it.
 func (g *gathering) plan(ctx context.Context) error {
 	in := planInput{
-		Question: g.Question, History: shortened(g.History), Where: g.Where, Date: g.scope.Record().Created.Format("2006-01-02"),
+		Question: g.Question, History: Shortened(g.History), Where: g.Where, Date: g.scope.Record().Created.Format("2006-01-02"),
 		Queries: g.Tuning.Queries, MostFacets: mostFacets,
 	}
 	if g.Tuning.PerRound > 0 { // each facet has a query in the first round
@@ -99,6 +98,9 @@ func (g *gathering) plan(ctx context.Context) error {
 	g.evidence.Asked = !g.noModel
 	g.overruled(made.Overruled(), made.Why)
 	p := made.Value
+	if !g.Tuning.Earlier() {
+		p.Facets = distinctFacets(p.Facets)
+	}
 	p.Facets = first(p.Facets, in.MostFacets)
 	if strings.TrimSpace(p.Question) == "" {
 		p.Question = g.Question
@@ -149,89 +151,11 @@ func (g *gathering) tellPlan(open string) error {
 			steps[i].State = "done"
 		}
 	}
-	return g.scope.Emit(event.PlanUpdated{Title: g.evidence.Question, Steps: steps})
-}
-
-// FollowUp is a query for a facet that has nothing yet.
-type FollowUp struct {
-	Facet int    `json:"facet" jsonschema:"number of the part"`
-	Query string `json:"query" jsonschema:"the words to search for"`
-}
-
-// followUpList is what the model is asked for.
-type followUpList struct {
-	Queries []FollowUp `json:"queries" jsonschema:"further queries; empty when nothing else is worth trying"`
-}
-
-type openFacet struct {
-	Number int
-	Title  string
-}
-
-type followUpInput struct {
-	Question string
-	Where    string
-	Queries  int
-	Open     []openFacet
-	Asked    []string
-	Found    []Excerpt
-	rules    func() []FollowUp
-}
-
-var followUps = &prompt.Task[followUpInput, followUpList]{
-	Name:     "followups",
-	Role:     llm.ForSummarizer,
-	Template: prompt.Parse(files, "followups.md"),
-	Fallback: func(in followUpInput) (followUpList, error) { return followUpList{in.rules()}, nil },
-}
-
-// foundShown is how many of the passages found a model sees when it writes
-// follow-up queries.
-const foundShown = 8
-
-// followUp asks for more queries for the facets without evidence and returns
-// the new ones, by facet; nil when there is nothing else to try.
-func (g *gathering) followUp(ctx context.Context, s *run.Scope) ([]FollowUp, error) {
-	in := followUpInput{Question: g.evidence.Question, Where: g.Where, Queries: g.Tuning.Queries, Asked: g.asked}
-	for i, f := range g.evidence.Facets {
-		if !g.unsettled[i] {
-			continue
-		}
-		in.Open = append(in.Open, openFacet{i + 1, f.Title})
-		for _, l := range first(g.ranked(i), 3) {
-			if len(in.Found) < foundShown {
-				in.Found = append(in.Found, Excerpt{Title: l.Title, Place: placeOf(l.Title, l.Spot.Headings, l.Spot.Page), Text: l.Text})
-			}
-		}
+	told := event.PlanUpdated{Title: g.evidence.Question, Steps: steps}
+	if !g.Tuning.Earlier() && !slices.Equal(strings.Fields(told.Title), strings.Fields(g.Question)) {
+		told.Question = told.Title
 	}
-	in.rules = func() []FollowUp {
-		var out []FollowUp
-		for _, f := range in.Open {
-			for _, q := range g.next[f.Number-1] {
-				out = append(out, FollowUp{f.Number, q})
-			}
-		}
-		return out
-	}
-	made, err := followUps.Do(ctx, s, g.Models, in, prompt.Options[followUpList]{Model: g.Model})
-	if err != nil {
-		return nil, err
-	}
-	g.overruled(made.Overruled(), made.Why)
-	var fresh []FollowUp
-	perFacet := make(map[int]int)
-	for _, f := range made.Value.Queries {
-		q := Searchable(f.Query)
-		if g.full(fresh) {
-			break
-		}
-		if f.Facet < 1 || f.Facet > len(g.planned) || q == "" || perFacet[f.Facet] == g.Tuning.Queries || !g.ask(q) {
-			continue
-		}
-		perFacet[f.Facet]++
-		fresh = append(fresh, FollowUp{f.Facet, q})
-	}
-	return fresh, nil
+	return g.scope.Emit(told)
 }
 
 // Searchable is a query as it may go out: without addresses, and no longer than
@@ -259,9 +183,9 @@ func cut(text string, most int) string {
 	return text
 }
 
-// shortened are the messages of a conversation as far as a plan needs them: an
-// earlier answer is a whole report, and begins with what it says.
-func shortened(history []llm.Message) []llm.Message {
+// Shortened are the messages of a conversation as far as a plan or an answer
+// needs them: an earlier answer is a whole report, and begins with what it says.
+func Shortened(history []llm.Message) []llm.Message {
 	out := slices.Clone(history)
 	for i := range out {
 		if runes := []rune(out[i].Content); len(runes) > longestTurn {

@@ -40,7 +40,7 @@ func TestPrompts(t *testing.T) {
 		})
 		show("plan", messages, err)
 		messages, err = followUps.Messages(followUpInput{
-			Question: c.question, Where: "a collection of the user's documents", Queries: 2, Open: []openFacet{{2, c.facet}}, Asked: []string{c.question}, Found: []Excerpt{{Title: c.name, Place: "A › B", Text: c.text}},
+			Question: c.question, Where: "a collection of the user's documents", Language: c.code.Name(), Queries: 2, Open: []openFacet{{2, c.facet, false}, {3, c.claim, true}}, Asked: []string{c.question}, Found: []Excerpt{{Title: c.name, Place: "A › B", Text: c.text}},
 		})
 		show("followups", messages, err)
 		messages, err = note.Messages(noteInput{
@@ -55,7 +55,7 @@ func TestPrompts(t *testing.T) {
 		})
 		show("rewrite", messages, err)
 	}
-	messages, err := followUps.Messages(followUpInput{Question: "q", Where: "a shelf", Queries: 1, Open: []openFacet{{1, "f"}}})
+	messages, err := followUps.Messages(followUpInput{Question: "q", Where: "a shelf", Language: "English", Queries: 1, Open: []openFacet{{1, "f", false}}})
 	show("followups without anything", messages, err)
 	const golden = "testdata/prompts.golden"
 	if *update {

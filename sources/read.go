@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,6 +80,7 @@ func (g *gathering) read(ctx context.Context) error {
 	wanted := max(g.Tuning.ReadTop, len(g.planned))
 	most := g.scope.Budget().Allot(run.Pages, 0, wanted)
 	candidates := g.worthReading()
+	ctx = withPrivate(ctx, g.private())
 	begun, entered := 0, 0
 	for begun < len(candidates) && entered < most {
 		if begun > 0 { // more than what was planned is read only if there is leave to
@@ -100,6 +102,18 @@ func (g *gathering) read(ctx context.Context) error {
 		return g.scope.Budget().Short(run.Pages)
 	}
 	return nil
+}
+
+// private is what was found in the user's own documents: whoever wrote queries has
+// seen it, and an engine that was asked could have made an address of it.
+func (g *gathering) private() secrets {
+	var texts []string
+	for _, id := range slices.Sorted(maps.Keys(g.leads)) {
+		if l := g.leads[id]; l.Kind != cite.Web {
+			texts = append(texts, l.Text)
+		}
+	}
+	return newSecrets(texts...)
 }
 
 // readAll reads documents in parallel and returns how many could be read. Their

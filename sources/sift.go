@@ -72,11 +72,12 @@ func (g *gathering) siftOne(facet int, weights Weights) sifted {
 	passages := g.passagesOf(ranked)
 	chosen := extract.Select(title, passages, g.weighing(weights, facet), extract.Options{})
 	out.verdict = verdict{chosen.Answered, chosen.Confidence}
-	out.Next = trail.Queries()
-	if !chosen.Answered {
+	if out.Open = !chosen.Answered || trail.Open(); out.Open {
+		out.Next = trail.Queries()
+	}
+	if !chosen.Answered || g.Tuning.MinIterations > 1 { // there is another round in any case
 		out.Next = append(out.Next, extract.FollowUps(title, passages)...)
 	}
-	out.Open = !chosen.Answered || trail.Open()
 	return out
 }
 

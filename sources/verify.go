@@ -21,6 +21,8 @@ type Writing struct {
 	Text     string
 	// Drop removes sentences that nothing bears out instead of marking them.
 	Drop bool
+	// Better takes a rewritten answer only if it holds better than the first.
+	Better bool
 }
 
 type judgeInput struct{ Claims []judgedClaim }
@@ -103,7 +105,8 @@ const rewriteTokens = 8000
 
 // Verify checks what a model wrote against what was read. Claims that words
 // alone don't bear out are put to the model, once for all of them; what still
-// fails is rewritten once; what fails then is marked or dropped.
+// fails is rewritten once, which is kept as Writing says; what fails then is marked
+// or dropped.
 func (e *Evidence) Verify(ctx context.Context, s *run.Scope, w Writing) (*cite.Result, error) {
 	first, err := e.check(ctx, s.Child("check"), w, w.Text, cite.Options{})
 	if err != nil {
@@ -125,8 +128,19 @@ func (e *Evidence) Verify(ctx context.Context, s *run.Scope, w Writing) (*cite.R
 	if mended.Extractive && !w.Drop {
 		return first, nil // nobody mended it: what fails is marked already
 	}
-	return e.check(ctx, s.Child("recheck"), w, mended.Value.Answer, cite.Options{Drop: w.Drop})
+	second, err := e.check(ctx, s.Child("recheck"), w, mended.Value.Answer, cite.Options{Drop: w.Drop})
+	if err != nil || !w.Better || mended.Extractive || holdsBetter(second, first) {
+		return second, err
+	}
+	if w.Drop {
+		return e.check(ctx, s.Child("dropped"), w, w.Text, cite.Options{Drop: true})
+	}
+	return first, nil
 }
+
+// holdsBetter says whether more of an answer is borne out than of another one,
+// and nothing less.
+func holdsBetter(a, b *cite.Result) bool { return a.Covered >= b.Covered && a.Coverage > b.Coverage }
 
 // why says what is wrong with a claim, in words that a model can act on.
 func why(c cite.Checked) string {

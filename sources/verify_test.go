@@ -78,7 +78,22 @@ func TestVerify(t *testing.T) {
 		{
 			name: "or dropped", text: good + " " + bad, drop: true,
 			replies: map[string]any{"judge": judged("unsupported", 0), "rewrite": map[string]any{"answer": good + " " + bad}},
-			judged:  2, rewrites: 1, want: good, covered: 1,
+			judged:  3, rewrites: 1, want: good, covered: 1,
+		},
+		{
+			name: "a rewrite that holds no better is not taken", text: good + " " + bad,
+			replies: map[string]any{"judge": judged("unsupported", 0), "rewrite": map[string]any{"answer": bad + " Camels are fond of zeppelins [1]."}},
+			judged:  2, rewrites: 1, want: good + " " + strings.TrimSuffix(bad, ".") + " [?].", covered: 1,
+		},
+		{
+			name: "nor one that loses what held", text: good + " The honey is sold in August at the harbour market [1]. " + bad,
+			replies: map[string]any{"judge": judged("unsupported", 0), "rewrite": map[string]any{"answer": good}},
+			judged:  1, rewrites: 1, want: good + " The honey is sold in August at the harbour market [1]. " + strings.TrimSuffix(bad, ".") + " [?].", covered: 2,
+		},
+		{
+			name: "what it does not mend is dropped from the first", text: good + " " + bad, drop: true,
+			replies: map[string]any{"judge": judged("unsupported", 0), "rewrite": map[string]any{"answer": bad}},
+			judged:  3, rewrites: 1, want: good, covered: 1,
 		},
 		{
 			name: "nobody there to judge or mend", text: good + " " + bad, judged: 1, rewrites: 1,
@@ -96,7 +111,7 @@ func TestVerify(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := scripted(map[string]any{})
 			maps.Copy(m.replies, c.replies)
-			r, _ := verify(t, m, Writing{Text: c.text, Drop: c.drop})
+			r, _ := verify(t, m, Writing{Text: c.text, Drop: c.drop, Better: true})
 			if r.Text != c.want || r.Covered != c.covered {
 				t.Errorf("%d covered:\n%s\nnot\n%s", r.Covered, r.Text, c.want)
 			}

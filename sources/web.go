@@ -311,7 +311,7 @@ func cutText(text string, most int) string {
 // Read implements Corpus. A page that can't be read is had from an engine that
 // keeps its text, if there is one.
 func (c *webCorpus) Read(ctx context.Context, lead Lead) (Document, error) {
-	if c.secret.in(lead.Ref) {
+	if c.secret.in(lead.Ref) || privateOf(ctx).in(lead.Ref) {
 		return Document{}, errors.New("its address carries data of this run")
 	}
 	got, err := c.Pages.Fetch(ctx, lead.Ref)

@@ -198,6 +198,7 @@ func gather(t *testing.T, job Job, limits run.Limits) (*Evidence, done) {
 	if job.Tuning == (Tuning{}) {
 		job.Tuning = Tuning{Queries: 2, Iterations: 3, MaxResults: 8, TopK: 8, ReadTop: 4}
 	}
+	job.Tuning.MinIterations = max(job.Tuning.MinIterations, 1)
 	job.Where, job.Language = "a shelf", "en"
 	var found *Evidence
 	d := perform(t, limits, func(ctx context.Context, s *run.Scope, b Blobs) error {

@@ -98,6 +98,9 @@ type Call struct {
 	Scope *run.Scope
 	// Callers are the agents that wait for this call, the outermost first.
 	Callers []string
+	// Private is what the agent has seen and nobody outside may: the conversation,
+	// what came along with the task, and what tools said that read nothing public.
+	Private []string
 
 	read any             // Args as a pointer to what the tool wants, once they are read
 	from json.RawMessage // the Args that read was made of

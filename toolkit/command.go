@@ -38,7 +38,7 @@ var looking = map[string]forbidden{
 	"cat": {}, "head": {}, "tail": {}, "pwd": {}, "echo": {},
 	"wc":   {long: []string{"--files0-from"}},
 	"grep": {short: "R", long: []string{"--dereference-recursive"}},
-	"date": {short: "s", long: []string{"--set"}},
+	"date": {short: "sf", long: []string{"--set", "--file"}, valued: "dr", opens: "+"}, // another operand sets the clock
 	"uniq": {operands: 1},
 	"sort": {short: "oT", long: []string{"--output", "--compress-program", "--files0-from", "--temporary-directory"}},
 	"find": {words: []string{"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from", "-follow", "-L"}},
@@ -50,17 +50,23 @@ type forbidden struct {
 	long     []string // also when shortened
 	words    []string // as they stand
 	operands int      // how many arguments that are no options at most; 0 is any
+	opens    string   // what those have to begin with
+	valued   string   // letters of options that take the next argument
 }
 
 // refuses returns the argument that may not be given.
 func (f forbidden) refuses(args []string) string {
-	operands, ended := 0, false
+	operands, ended, value := 0, false, false
 	for _, a := range args {
+		if value {
+			value = false
+			continue
+		}
 		switch {
 		case slices.Contains(f.words, a):
 			return a
 		case ended || !strings.HasPrefix(a, "-") || a == "-":
-			if operands++; f.operands > 0 && operands > f.operands {
+			if operands++; f.operands > 0 && operands > f.operands || !strings.HasPrefix(a, f.opens) {
 				return a
 			}
 		case a == "--":
@@ -70,8 +76,17 @@ func (f forbidden) refuses(args []string) string {
 			if slices.ContainsFunc(f.long, func(l string) bool { return strings.HasPrefix(l, name) }) {
 				return a
 			}
-		case strings.ContainsAny(a[1:], f.short) && f.short != "":
-			return a
+		default:
+			// The letters behind an option that takes a value are its value.
+			for i, letter := range a[1:] {
+				if strings.ContainsRune(f.short, letter) {
+					return a
+				}
+				if strings.ContainsRune(f.valued, letter) {
+					value = i == len(a)-2
+					break
+				}
+			}
 		}
 	}
 	return ""
@@ -316,14 +331,7 @@ func (w *workspace) checkPath(arg string) error {
 // it. Where find begins is plain; of other programs it can't be told from their
 // arguments.
 func (w *workspace) checkBelow(program string, args []string) error {
-	var through forbidden
-	switch program {
-	case "grep":
-		through = forbidden{short: "rd", long: []string{"--recursive", "--directories"}}
-	case "ls":
-		through = forbidden{short: "R", long: []string{"--recursive"}}
-	}
-	recursive := through.refuses(args)
+	recursive := through(program).refuses(args)
 	for _, x := range w.exclude {
 		if !w.has(x) {
 			continue
@@ -341,6 +349,17 @@ func (w *workspace) checkBelow(program string, args []string) error {
 		}
 	}
 	return nil
+}
+
+// through are the options with which a program goes through folders.
+func through(program string) forbidden {
+	switch program {
+	case "grep":
+		return forbidden{short: "rd", long: []string{"--recursive", "--directories"}}
+	case "ls":
+		return forbidden{short: "R", long: []string{"--recursive"}}
+	}
+	return forbidden{}
 }
 
 // findStarts are the paths at which find begins: those before its first option.
@@ -417,12 +436,17 @@ func (w *workspace) run(ctx context.Context, program string, args []string) (too
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second
 	alone(cmd)
-	err := cmd.Run()
+	files, err := w.pin(cmd)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer files.close()
+	err = cmd.Run()
 	endGroup(cmd)
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return tool.Result{}, fmt.Errorf("the command was stopped after %s. Run one that does less. It had printed:\n%s", w.timeout, out.String())
+		return tool.Result{}, fmt.Errorf("the command was stopped after %s. Run one that does less. It had printed:\n%s", w.timeout, files.told(out.String()))
 	case ctx.Err() != nil:
 		return tool.Result{}, context.Cause(ctx)
 	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
@@ -432,7 +456,7 @@ func (w *workspace) run(ctx context.Context, program string, args []string) (too
 		Exit   int    `json:"exit_code"`
 		Stdout string `json:"stdout"`
 		Stderr string `json:"stderr,omitempty"`
-	}{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+	}{cmd.ProcessState.ExitCode(), files.told(out.String()), files.told(errs.String())}
 	data, err := json.Marshal(printed)
 	text := fmt.Sprintf("Exit code: %d\n\n%s", printed.Exit, printed.Stdout)
 	if printed.Stderr != "" {

@@ -68,13 +68,18 @@ func TestCommandsStayInside(t *testing.T) {
 		"grep -f../secret.txt a.txt", "grep -f/etc/passwd a.txt", "grep --file=../secret.txt a.txt", "grep -flink a.txt", "grep --file=link a.txt",
 		"grep -R canary .", "grep --dereference-rec canary .", "find -L . -name c.txt", "find . -follow", "find . -exec cat {} +", "find . -delete", "find . -fprint x",
 		"sort -o x a.txt", "sort --output=x a.txt", "sort --out=x a.txt", "sort --compress-program=sh a.txt", "sort -ro x a.txt", "wc --files0-from=a.txt", "sort --files0=a.txt",
-		"uniq a.txt sub/b.txt", "date --set=2020-01-01", "date -s 2020-01-01", "ls -L out", "ls -laL",
+		"uniq a.txt sub/b.txt", "date --set=2020-01-01", "date -s 2020-01-01", "date 010100002020", "date -u 01010000", "date -d now 010100002020", "date -us now", "date -fa.txt", "ls -L out", "ls -laL",
 		"sh -c ls", "bash", "python3 -c 1", "/bin/ls", "./a.txt", "rm a.txt", "env ls",
 		"ls | wc", "ls > x", "cat < a.txt", "ls; rm a.txt", "ls & rm a.txt", "echo `id`", "echo $(id)", "ls\nrm a.txt", "", "'' x", "echo 'open", `echo \`,
 	}
 	for _, text := range refused {
 		o := w.do(command(text)).last()
 		if !o.Failed || strings.Contains(o.Text, "canary") {
+			t.Errorf("%q: %+v", text, o)
+		}
+	}
+	for _, text := range []string{"date", "date -u +%F", "date -d yesterday +%F", "date -ud2020-01-02 +%F", "date --date=yesterday"} {
+		if o := w.do(command(text)).last(); o.Failed {
 			t.Errorf("%q: %+v", text, o)
 		}
 	}

@@ -131,7 +131,7 @@ func (r *pageReading) fetch(ctx context.Context) error {
 	todo = todo[:left]
 	reading, cancel := context.WithTimeoutCause(ctx, readingTime, errors.New("it took too long"))
 	defer cancel()
-	secret := r.c.Scope.Record().ID
+	secret := private(r.c)
 	var wg sync.WaitGroup
 	for _, p := range todo {
 		wg.Go(func() {
@@ -140,7 +140,7 @@ func (r *pageReading) fetch(ctx context.Context) error {
 					p.err = fmt.Errorf("reading it went wrong (%v)", broken)
 				}
 			}()
-			p.doc, p.err = r.k.parts.Web.Open(reading, p.source.URL, secret)
+			p.doc, p.err = r.k.parts.Web.Open(reading, p.source.URL, secret...)
 		})
 	}
 	wg.Wait()

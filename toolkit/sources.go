@@ -285,7 +285,7 @@ func (k *Toolkit) getArxiv() tool.Tool {
 		}
 		text := hit.Text
 		if in.FullText {
-			doc, err := k.parts.Web.Open(ctx, "https://arxiv.org/pdf/"+in.number(), c.Scope.Record().ID)
+			doc, err := k.parts.Web.Open(ctx, "https://arxiv.org/pdf/"+in.number(), private(c)...)
 			if err != nil {
 				return tool.Result{}, fmt.Errorf("the whole text could not be read: %w. Get the abstract instead", err)
 			}

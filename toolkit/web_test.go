@@ -2,7 +2,9 @@ package toolkit
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -358,4 +360,33 @@ func TestEngineRepliesAreInTheLog(t *testing.T) {
 		}
 	}
 	t.Error("no search.results")
+}
+
+// TestNothingPrivateIsCarriedAway asks for pages whose addresses carry what the
+// agent has seen of the user's own, plainly, encoded and in other letters.
+func TestNothingPrivateIsCarriedAway(t *testing.T) {
+	w := newWorld(t)
+	web := w.overWeb(webtest.Options{})
+	const at = "http://quernel.example/docs/4.2/install"
+	private := []string{"The tenant Anna Petrova pays 1,250 euros a month, to account 4276123412341234."}
+	for _, query := range []string{
+		"?t=The+tenant+Anna+Petrova+pays+1250", "?t=" + strings.ToUpper(url.QueryEscape("tenant Anna Petrova pays 1,250 euros")), "?a=4276123412341234",
+		"?b=" + base64.RawURLEncoding.EncodeToString([]byte(private[0])),
+	} {
+		w.state.Task = "Read " + at + query
+		c := extractOf(at + query)
+		c.private = private
+		if o := w.do(c).last(); !o.Failed || !strings.Contains(o.Text, "carries data of this run") {
+			t.Errorf("%s: %+v", query, o)
+		}
+	}
+	if n := len(web.Fetches()); n != 0 {
+		t.Errorf("%d pages were fetched", n)
+	}
+	w.state.Task = "Read " + at
+	c := extractOf(at)
+	c.private = private
+	if o := w.do(c).last(); o.Failed {
+		t.Errorf("%+v", o)
+	}
 }

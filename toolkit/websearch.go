@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,6 +128,11 @@ type found struct {
 	event event.SearchResults
 }
 
+// private is what no address that is opened may carry.
+func private(c *tool.Call) []string {
+	return append(slices.Clip(c.Private), c.Scope.Record().ID)
+}
+
 // ask asks engines, within the budget.
 func (k *Toolkit) ask(ctx context.Context, c *tool.Call, a asked) (found, error) {
 	if !strings.Contains(c.State.Task, strings.TrimSpace(a.query)) {
@@ -139,7 +145,7 @@ func (k *Toolkit) ask(ctx context.Context, c *tool.Call, a asked) (found, error)
 	if k.parts.Web == nil {
 		return out, errNoWeb
 	}
-	corpus, err := k.parts.Web.Corpus(a.scope, preferred(a.query, c.State.Lang), c.Scope.Record().ID)
+	corpus, err := k.parts.Web.Corpus(a.scope, preferred(a.query, c.State.Lang), private(c)...)
 	if err != nil {
 		return out, withHint(err)
 	}

@@ -93,6 +93,7 @@ func (w *world) overFiles(files map[string]string) string {
 type call struct {
 	tool, args string
 	config     string
+	private    []string
 }
 
 // did is what came of calls.
@@ -146,7 +147,7 @@ func (w *world) one(ctx context.Context, s *run.Scope, state *tool.State, step s
 		return tool.Outcome{}, fmt.Errorf("%s %s: %w", c.tool, c.args, err)
 	}
 	return run.EffectStep(ctx, s, t.Spec().Effect, step, func(ctx context.Context, s *run.Scope) (tool.Outcome, error) {
-		return tool.Invoke(ctx, t, &tool.Call{ID: "c", Args: args, State: state, Scope: s}, tool.Guard{})
+		return tool.Invoke(ctx, t, &tool.Call{ID: "c", Args: args, State: state, Scope: s, Private: c.private}, tool.Guard{})
 	})
 }
 

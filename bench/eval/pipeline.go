@@ -32,7 +32,7 @@ type product struct {
 
 // defaults are the settings of web_search as they are without configuration.
 var defaults = websearch.Settings{
-	Tuning:   sources.Tuning{Queries: 3, Iterations: 2, MaxResults: 8, TopK: 6, ReadTop: 4},
+	Tuning:   sources.Tuning{Queries: 3, MinIterations: 1, Iterations: 2, MaxResults: 8, TopK: 6, ReadTop: 4},
 	MinWords: 400, MaxWords: 600, ContextTokens: 12000,
 }
 

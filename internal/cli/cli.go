@@ -255,11 +255,12 @@ func (a *app) settings() (*config.Config, error) {
 	if a.config != nil {
 		return a.config, nil
 	}
-	c, err := config.Load(config.Sources{Env: a.proc.Env, Dir: a.proc.Dir, File: a.Config, Flags: a.flags()})
+	c, err := config.Load(config.Sources{Env: a.proc.Env, DotEnv: true, Dir: a.proc.Dir, File: a.Config, Flags: a.flags()})
 	if err != nil {
 		return nil, err
 	}
 	a.config = c
+	a.proc.Env = c.Environ()
 	a.configureLog(c)
 	for _, note := range c.Notes() {
 		a.notef("%s", note)

@@ -123,23 +123,6 @@ func (a *app) writable(file string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// writeFile replaces a file at once.
-func writeFile(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
-}
-
 // run follows the run, whoever works on it.
 func (f *follower) run(ctx context.Context) error {
 	defer f.view.close()

@@ -82,6 +82,7 @@ func (modelsShow) Run(a *app) error {
 
 // options are those with which the engine's package reads the configuration.
 func (a *app) options() dossier.Options {
+	_, _ = a.settings() // .env is read with them; what is wrong with them is told again
 	return dossier.Options{ConfigFile: a.Config, Set: a.flags(), Env: a.proc.Env, Log: logs.WithStep(a.log, "engine")}
 }
 

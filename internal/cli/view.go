@@ -124,6 +124,10 @@ func (v *textView) show(ev event.Event) {
 		return
 	case event.ExportReady:
 		v.reported = true
+	case event.ReportReset:
+		if v.writing() { // what was shown does not hold: what does is to come
+			v.delta(event.AnswerDelta{Reset: true})
+		}
 	case event.Usage:
 		v.tokens += d.Input + d.Output
 		v.cost += d.Cost
@@ -271,6 +275,8 @@ func (v *textView) line(ev event.Event) string {
 		}
 	case event.SearchResults:
 		text = v.results(d)
+	case event.SearchRound:
+		text = lang.Text(v.lang, "line.round-"+d.Decision, "round", d.Round, "reason", v.brief(d.Reason))
 	case event.SourceRead:
 		text = lang.Text(v.lang, "line.read", "number", d.Number, "place", v.place(d.URL))
 	case event.SourceFailed:

@@ -16,15 +16,17 @@ type Config struct {
 	Lang    string `key:"lang" flag:"lang" enum:"auto,ru,en,zh" default:"auto" help:"Language of messages; auto follows the question."`
 	Workers int    `key:"workers" flag:"workers" default:"256" min:"1" max:"100000" help:"Runs worked on at the same time; the others wait in line."`
 
-	Execution Execution `key:"execution" help:"Limits of an agent's loop."`
-	Search    Search    `key:"search" help:"Web search."`
-	WebSearch WebSearch `key:"web_search" help:"How much the modes web_search, deep_search and quality do for a question."`
-	KB        KB        `key:"kb" help:"Collections of the user's documents."`
-	Prompts   Prompts   `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
-	MCP       Tree      `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
-	Tools     Tree      `key:"tools" help:"Settings of tools by name: {tool: {any: value}}; with base_class it is a second name of that tool."`
-	A2A       Tree      `key:"a2a" help:"Agents of other servers, as agents: {name: {url, headers}}."`
-	Agents    Tree      `key:"agents" help:"Agent definitions by name: {agent: {base_class, llm, execution, prompts, search, mcp, tools, rules, tool_search, agents, capabilities, description}}."`
+	Execution  Execution `key:"execution" help:"Limits of an agent's loop."`
+	Search     Search    `key:"search" help:"Web search."`
+	WebSearch  Depth     `key:"web_search" default:"max_iterations=2,scrape_top_n=4" alias:"max_iterations=speed_max_iterations,max_iterations=web_search_speed_iterations" env:"queries=WEB_SEARCH_QUERIES,max_results=WEB_SEARCH_MAX_RESULTS,rerank_top_k=WEB_SEARCH_RERANK_TOP_K,scrape_top_n=WEB_SEARCH_SCRAPE_TOP_N" help:"How much the mode web_search does for a question. What it does not set itself is as deep_search sets it, the rounds aside."`
+	DeepSearch Depth     `key:"deep_search" default:"max_iterations=6,scrape_top_n=8" alias:"max_iterations=balanced_max_iterations,max_iterations=web_search_balanced_iterations,scrape_top_n=web_search_deep_scrape_top_n" env:"queries=DEEP_SEARCH_QUERIES,max_results=DEEP_SEARCH_MAX_RESULTS,rerank_top_k=DEEP_SEARCH_RERANK_TOP_K,scrape_top_n=DEEP_SEARCH_SCRAPE_TOP_N" help:"How much the mode deep_search does; the others too, the rounds aside, where they set nothing themselves."`
+	Quality    Depth     `key:"quality" default:"max_iterations=25,scrape_top_n=8" alias:"max_iterations=web_search_quality_iterations" env:"max_iterations=QUALITY_MAX_ITERATIONS,queries=QUALITY_QUERIES,max_results=QUALITY_MAX_RESULTS,rerank_top_k=QUALITY_RERANK_TOP_K,scrape_top_n=QUALITY_SCRAPE_TOP_N" help:"How much the mode quality does. What it does not set itself is as deep_search sets it, the rounds aside."`
+	KB         KB        `key:"kb" help:"Collections of the user's documents."`
+	Prompts    Prompts   `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
+	MCP        Tree      `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
+	Tools      Tree      `key:"tools" help:"Settings of tools by name: {tool: {any: value}}; with base_class it is a second name of that tool."`
+	A2A        Tree      `key:"a2a" help:"Agents of other servers, as agents: {name: {url, headers}}."`
+	Agents     Tree      `key:"agents" help:"Agent definitions by name: {agent: {base_class, llm, execution, prompts, search, mcp, tools, rules, tool_search, agents, capabilities, description}}."`
 
 	// A function, because fmt follows a pointer in an unexported field, and
 	// the state holds the environment.
@@ -136,17 +138,14 @@ type SearchEngine struct {
 	AtOnce  int           `key:"at_once" default:"4" min:"1" max:"1000" help:"Searches under way at once."`
 }
 
-// WebSearch is how much is done for a question.
-type WebSearch struct {
-	Queries            int `key:"queries" alias:"deep_search_queries" default:"3" min:"1" max:"20" help:"Search queries for each part of a question, and for each in a round of follow-ups."`
-	MaxResults         int `key:"max_results" alias:"deep_search_max_results" default:"8" min:"1" max:"100" help:"Results taken of one query."`
-	RerankTopK         int `key:"rerank_top_k" alias:"deep_search_rerank_top_k" default:"6" min:"1" max:"100" help:"Passages kept for each part of a question."`
-	ScrapeTopN         int `key:"scrape_top_n" alias:"deep_search_scrape_top_n" default:"4" min:"1" max:"100" help:"Documents read by web_search."`
-	DeepScrapeTopN     int `key:"deep_scrape_top_n" default:"8" min:"1" max:"100" help:"Documents read by deep_search and quality."`
-	SpeedIterations    int `key:"speed_iterations" alias:"speed_max_iterations" default:"2" min:"1" max:"100" help:"Rounds of searching in web_search."`
-	BalancedIterations int `key:"balanced_iterations" alias:"balanced_max_iterations" default:"6" min:"1" max:"100" help:"Rounds of searching in deep_search."`
-	QualityIterations  int `key:"quality_iterations" alias:"quality_max_iterations" default:"25" min:"1" max:"100" help:"Rounds of searching in quality."`
-	ContextTokens      int `key:"context_tokens" default:"12000" min:"500" max:"1000000" help:"Tokens of passages from which a model writes the answer."`
+// Depth is how much a searching mode does for a question.
+type Depth struct {
+	MaxIterations int `key:"max_iterations" min:"1" max:"100" help:"Rounds of searching, at most."`
+	Queries       int `key:"queries" default:"3" min:"1" max:"20" help:"Search queries of a round on the web, follow-ups included; of documents, for each part of a question."`
+	MaxResults    int `key:"max_results" default:"8" min:"1" max:"100" help:"Results taken of one query."`
+	RerankTopK    int `key:"rerank_top_k" default:"6" min:"1" max:"100" help:"Results, or passages, kept of a round for each part of a question."`
+	ScrapeTopN    int `key:"scrape_top_n" min:"1" max:"100" help:"Pages, or documents, that are read."`
+	ContextTokens int `key:"context_tokens" default:"12000" min:"500" max:"1000000" help:"Tokens of passages from which a model writes the answer."`
 }
 
 // KB is about collections.

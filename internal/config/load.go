@@ -19,6 +19,9 @@ const NoFile = "none"
 type Sources struct {
 	// Env holds KEY=value entries, as os.Environ returns them.
 	Env []string
+	// DotEnv also reads the variables of a file .env in Dir, and then of one beside
+	// the config.yaml; Env comes before both.
+	DotEnv bool
 	// Dir is where the search for a file begins and what relative paths are
 	// relative to; empty is the working directory.
 	Dir string
@@ -28,8 +31,8 @@ type Sources struct {
 	// Definitions are files of agent definitions; each must have the top-level
 	// key agents, and may have any other section.
 	Definitions []string
-	// AgentsFile is agents.yaml, of the same form; empty is $DOSSIER_AGENTS,
-	// which may be unset.
+	// AgentsFile is agents.yaml, of the same form; empty is $DOSSIER_AGENTS or
+	// $AGENTS_FILE, which may be unset.
 	AgentsFile string
 	// Flags are settings from the command line, by flag name without dashes
 	// ("model") or by path ("chat.history_limit").
@@ -80,6 +83,7 @@ type setting struct {
 // state is what a Config remembers of its making.
 type state struct {
 	env      environ
+	named    map[string]origin // where variables stand that a .env has
 	dir      string // what relative paths of variables and flags are relative to
 	file     string
 	layers   [layerFlag + 1][]setting
@@ -100,11 +104,24 @@ func Load(src Sources) (*Config, error) {
 		// Without a working directory they stay as they are.
 		src.Dir, _ = os.Getwd()
 	}
-	st := &state{env: src.Env, dir: src.Dir, agents: map[string]*entry{}}
+	st := &state{env: src.Env, named: map[string]origin{}, dir: src.Dir, agents: map[string]*entry{}}
 	bad := &problems{}
+	if src.DotEnv {
+		st.dotEnv(src.Dir, bad)
+	}
+	st.file = st.locate(src)
+	if src.DotEnv && st.file != "" {
+		file := st.env.home(st.file)
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(src.Dir, file)
+		}
+		if beside := filepath.Dir(file); beside != filepath.Clean(src.Dir) {
+			st.dotEnv(beside, bad)
+		}
+	}
 	st.layers[layerDefault] = st.defaults(t, bad)
 	st.layers[layerEnv] = st.variables(t, bad)
-	if st.file = locate(src, st.env); st.file != "" {
+	if st.file != "" {
 		st.read(t, src.Dir, st.file, layerFile, bad)
 	}
 	for _, d := range src.Definitions {
@@ -112,7 +129,7 @@ func Load(src Sources) (*Config, error) {
 	}
 	agents := src.AgentsFile
 	if agents == "" {
-		agents, _ = st.env.get("DOSSIER_AGENTS")
+		agents, _ = st.env.first("DOSSIER_AGENTS", "AGENTS_FILE")
 	}
 	if agents != "" {
 		st.read(t, src.Dir, agents, layerAgents, bad)
@@ -162,6 +179,10 @@ func (c *Config) WithTemplate(name string, document []byte) (*Config, error) {
 
 // File is the config.yaml that was read, or "".
 func (c *Config) File() string { return c.st().file }
+
+// Environ is the environment that the configuration was made with, .env files
+// included.
+func (c *Config) Environ() []string { return slices.Clone(c.st().env) }
 
 // Notes are things that are probably mistakes but no errors: a variable with
 // our prefix that nobody reads, a key reference to a variable that is unset, a
@@ -294,6 +315,9 @@ func (st *state) variables(t *tables, bad *problems) []setting {
 			continue
 		}
 		s.layer, s.origin = layerEnv, origin{name: "env " + h.name}
+		if at, ok := st.named[h.name]; ok {
+			s.origin = origin{"env " + h.name + ", " + at.name, at.line}
+		}
 		out = append(out, s)
 	}
 	return out

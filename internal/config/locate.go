@@ -12,10 +12,14 @@ import (
 )
 
 // locate says which config.yaml to read: "" for none.
-func locate(src Sources, env environ) string {
+func (st *state) locate(src Sources) string {
+	env := st.env
 	name := src.File
 	if name == "" {
 		name, _ = env.get("DOSSIER_CONFIG")
+	}
+	if name == "" {
+		name = st.commonFile(src.Dir)
 	}
 	switch name {
 	case "":
@@ -151,4 +155,36 @@ func unreadable(data []byte) (at int, what string) {
 		i += n
 	}
 	return 0, ""
+}
+
+// onlyOurs says that all sections of a file are ones of ours.
+func onlyOurs(data []byte) bool {
+	var doc yaml.Node
+	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode || len(doc.Content[0].Content) == 0 {
+		return false
+	}
+	for i := 0; i < len(doc.Content[0].Content); i += 2 {
+		if schema().root.byKey[doc.Content[0].Content[i].Value] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// commonFile is the file that $CONFIG_FILE names. Other programs read that variable
+// too, so a file that is not ours is left alone, and that is said.
+func (st *state) commonFile(dir string) string {
+	name, _ := st.env.get("CONFIG_FILE")
+	if name == "" {
+		return ""
+	}
+	path := st.env.home(name)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if data, err := readFile(path); err != nil || !looksLikeConfig(data) && !onlyOurs(data) {
+		st.notes = append(st.notes, "env CONFIG_FILE: "+name+" is no configuration of dossier and is not read; DOSSIER_CONFIG names one for sure")
+		return ""
+	}
+	return name
 }

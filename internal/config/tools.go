@@ -181,7 +181,7 @@ func (c *Config) complete(t *boundTool) {
 // implied are the settings that follow from others.
 func (st *state) implied() []setting {
 	settings, _ := st.searchLimits()
-	return settings
+	return append(settings, st.depths()...)
 }
 
 // searchLimits are the max_searches among the settings of the tool that

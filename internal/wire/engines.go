@@ -61,7 +61,7 @@ func (o *outside) connectEngines(cfg *config.Config, kept search.Cache, own []se
 	}
 	all = append(all, servers...)
 	enter := func(e search.Engine, at config.SearchEngine) {
-		polite := search.Polite(e, search.Manners{Every: at.Every, Concurrent: at.AtOnce, Timeout: cfg.Search.Timeout})
+		polite := search.Polite(search.Discreet(e, o.redactor), search.Manners{Every: at.Every, Concurrent: at.AtOnce, Timeout: cfg.Search.Timeout})
 		ready = append(ready, search.Cached(polite, kept, cfg.Search.CacheTTL))
 	}
 	named := make(map[string]bool)

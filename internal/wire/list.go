@@ -40,12 +40,11 @@ import (
 
 // modes are all modes.
 func modes(cfg *config.Config, l lang.Code, p *Product, found websearch.Parts, local *sources.Local) []mode.Mode {
-	w := cfg.WebSearch
 	return []mode.Mode{
 		chat.New(found.Models, found.History, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: l}),
-		websearch.New("web_search", found, searchSettings(cfg, l, p.rerank, depth{w.SpeedIterations, w.ScrapeTopN, 400, 600})),
-		websearch.New("deep_search", found, searchSettings(cfg, l, p.rerank, depth{w.BalancedIterations, w.DeepScrapeTopN, 800, 1200})),
-		websearch.New("quality", found, searchSettings(cfg, l, p.rerank, depth{w.QualityIterations, w.DeepScrapeTopN, 800, 1200})),
+		websearch.New("web_search", found, searchSettings(cfg, cfg.WebSearch, l, p.rerank, 1, 400, 600)),
+		websearch.New("deep_search", found, searchSettings(cfg, cfg.DeepSearch, l, p.rerank, 2, 800, 1200)),
+		websearch.New("quality", found, searchSettings(cfg, cfg.Quality, l, p.rerank, 2, 800, 1200)),
 		ingest.New(local),
 		agents.New(agents.Parts{
 			Resolve: p.Agency.resolve, Builtin: p.Agency.builtinOf, Tools: p.Agency.tools, Models: p.Agency.modelsOf,

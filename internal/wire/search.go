@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"dossier/egress"
+	"dossier/internal/base/logs"
 	"dossier/internal/base/usage"
 	"dossier/internal/config"
 	"dossier/lang/terms"
@@ -25,6 +26,7 @@ type outside struct {
 	pages     *reader.Recall
 	rerankers map[string]search.Reranker
 	rerank    string // the way to rank results
+	redactor  *logs.Redactor
 	closers   []func() error
 }
 
@@ -36,7 +38,10 @@ func reach(cfg *config.Config, s Site, files *reader.Reader, models *llm.Models,
 		return nil, err
 	}
 	client := egress.Guarded(guard)
-	o := &outside{rerankers: make(map[string]search.Reranker)}
+	o := &outside{rerankers: make(map[string]search.Reranker), redactor: new(logs.Redactor)}
+	for _, secret := range cfg.Secrets() {
+		o.redactor.Add(secret.Reveal())
+	}
 	o.closers = append(o.closers, func() error { client.Close(); return nil })
 	fetcher := &reader.Fetcher{Client: client, Reader: reader.Cached(files, filepath.Join(s.Dir, "cache", "text"), int64(cfg.Search.CacheMB)<<20)}
 	if cfg.Search.Browser {
@@ -108,10 +113,11 @@ func (o *outside) connectRerankers(cfg *config.Config, models *llm.Models) error
 		if err != nil {
 			return err
 		}
-		o.rerankers[rerankEndpoint], err = rerank.New(rerank.Config{URL: string(c.RerankURL), Key: c.RerankAPIKey.Reveal(), Model: c.RerankModel}, client)
+		ranks, err := rerank.New(rerank.Config{URL: string(c.RerankURL), Key: c.RerankAPIKey.Reveal(), Model: c.RerankModel}, client)
 		if err != nil {
 			return err
 		}
+		o.rerankers[rerankEndpoint] = search.DiscreetReranker(ranks, o.redactor)
 	}
 	if e := embedder(models); e != nil {
 		o.rerankers[rerankEmbeddings] = sources.Meaning{Embedder: e}

@@ -146,16 +146,15 @@ func historyIn(s store.Store) mode.History {
 	}
 }
 
-// depth is how far a searching mode goes: how often it searches, how many pages
-// it reads, and how long its answers are.
-type depth struct{ iterations, read, minWords, maxWords int }
-
-// searchSettings are those of one of the searching modes.
-func searchSettings(cfg *config.Config, language lang.Code, rerank string, d depth) websearch.Settings {
-	w := cfg.WebSearch
+// searchSettings are those of one of the searching modes: how much it does, how
+// often it searches at least, and how long its answers are.
+func searchSettings(cfg *config.Config, d config.Depth, language lang.Code, rerank string, least, minWords, maxWords int) websearch.Settings {
 	return websearch.Settings{
-		Tuning:   sources.Tuning{Queries: w.Queries, Iterations: d.iterations, MaxResults: w.MaxResults, TopK: w.RerankTopK, ReadTop: d.read, Rerank: rerank},
-		MinWords: d.minWords, MaxWords: d.maxWords, HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: w.ContextTokens,
+		Tuning: sources.Tuning{
+			Queries: d.Queries, MinIterations: min(least, d.MaxIterations), Iterations: d.MaxIterations,
+			MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: rerank,
+		},
+		MinWords: minWords, MaxWords: maxWords, HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: d.ContextTokens,
 	}
 }
 

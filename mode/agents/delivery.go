@@ -110,6 +110,7 @@ func (d *delivery) report(read *sources.Evidence, outcome report.Outcome) *repor
 }
 
 func (d *delivery) complete(r *report.Report, read *sources.Evidence, a mode.Answer) (mode.Answer, error) {
+	r.DropUnfounded(read.Ledger, read.Snapshots)
 	if err := r.Gather(read.Ledger, read.Snapshots); err != nil {
 		return a, err
 	}

@@ -110,6 +110,7 @@ func (a *SynthesizedAnswer) Validate() error {
 
 type input struct {
 	Question string
+	History  []llm.Message
 	Parts    []string
 	Notes    []sources.Note
 	Passages []sources.Excerpt
@@ -126,6 +127,7 @@ var answer = &prompt.Task[input, SynthesizedAnswer]{
 	Name:     "answer",
 	Role:     llm.ForWriter,
 	Template: prompt.Parse(files, "answer.md"),
+	History:  func(in input) []llm.Message { return in.History },
 	// Without a model the quotes that were chosen are the answer.
 	Fallback: func(input) (SynthesizedAnswer, error) { return SynthesizedAnswer{}, nil },
 }
@@ -159,7 +161,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	w := &writing{mode: m, scope: s, req: req, set: set, language: language, evidence: found, about: open.Notes}
+	w := &writing{mode: m, scope: s, req: req, set: set, language: language, history: history, evidence: found, about: open.Notes}
 	return w.write(ctx)
 }
 
@@ -183,6 +185,7 @@ type writing struct {
 	req      mode.Request
 	set      Settings
 	language lang.Code
+	history  []llm.Message
 	evidence *sources.Evidence
 	about    []string // what the question was asked of
 }
@@ -193,7 +196,7 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 	}
 	rec := w.scope.Record()
 	in := input{
-		Question: w.evidence.Question, Notes: w.evidence.Notes, Passages: w.evidence.Excerpts(w.set.ContextTokens),
+		Question: w.evidence.Question, History: sources.Shortened(w.history), Notes: w.evidence.Notes, Passages: w.evidence.Excerpts(w.set.ContextTokens),
 		Language: w.language.Name(), Date: rec.Created.Format("2006-01-02"), MinWords: w.set.MinWords, MaxWords: w.set.MaxWords,
 	}
 	if len(w.evidence.Facets) > 1 {
@@ -201,35 +204,63 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 			in.Parts = append(in.Parts, f.Title)
 		}
 	}
-	made, err := answer.Do(ctx, w.scope, w.mode.models, in, prompt.Options[SynthesizedAnswer]{Model: w.req.Model})
+	stream := &stream{emit: func(d event.AnswerDelta) { _ = w.scope.Emit(d) }}
+	made, err := answer.Do(ctx, w.scope, w.mode.models, in, prompt.Options[SynthesizedAnswer]{
+		Model: w.req.Model, StreamField: "answer", Sink: stream.write, Reset: stream.reset,
+	})
 	if err != nil {
 		return mode.Answer{}, err
 	}
+	stream.end()
 	made.Value.Reasoning = cite.Sanitize(made.Value.Reasoning)
 	if made.Extractive {
 		if made.Overruled() {
-			w.evidence.Trouble = append(w.evidence.Trouble, lang.Text(w.language, "research.answer-by-rules", "why", made.Why))
+			why := lang.Text(w.language, "research.answer-by-rules", "why", made.Why)
+			w.evidence.Trouble = append(w.evidence.Trouble, why)
+			if err := w.void(why); err != nil {
+				return mode.Answer{}, err
+			}
 		}
 		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
 	}
 	if made.Value.Unanswered {
+		if err := w.void(lang.Text(w.language, "answer.none")); err != nil {
+			return mode.Answer{}, err
+		}
 		return w.deliver(w.nothing(), mode.Answer{Reasoning: made.Value.Reasoning, Model: made.Model})
 	}
 	return w.written(ctx, made)
 }
 
+// void says that the answer is not what was seen of it while it was written.
+func (w *writing) void(why string) error {
+	if w.set.Earlier() {
+		return nil // whose answers nobody saw before they were whole
+	}
+	return w.scope.Emit(event.ReportReset{Reason: why})
+}
+
 // written checks what a model wrote and delivers what holds.
 func (w *writing) written(ctx context.Context, made prompt.Decision[SynthesizedAnswer]) (mode.Answer, error) {
 	checked, err := w.evidence.Verify(ctx, w.scope, sources.Writing{
-		Models: w.mode.models, Model: w.req.Model, Language: w.language, Text: made.Value.Answer,
+		Models: w.mode.models, Model: w.req.Model, Language: w.language, Text: made.Value.Answer, Better: !w.set.Earlier(),
 	})
 	if err != nil {
 		return mode.Answer{}, err
 	}
 	if checked.Covered == 0 {
 		// Not one sentence holds: the sentences of the sources are more worth.
-		w.evidence.Trouble = append(w.evidence.Trouble, lang.Text(w.language, "research.unsupported"))
+		why := lang.Text(w.language, "research.unsupported")
+		w.evidence.Trouble = append(w.evidence.Trouble, why)
+		if err := w.void(why); err != nil {
+			return mode.Answer{}, err
+		}
 		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
+	}
+	if strings.TrimSpace(checked.Text) != strings.TrimSpace(cite.Sanitize(made.Value.Answer)) {
+		if err := w.void(lang.Text(w.language, "research.corrected")); err != nil {
+			return mode.Answer{}, err
+		}
 	}
 	for _, c := range checked.Claims {
 		if err := w.scope.Emit(c.Event()); err != nil {
@@ -306,7 +337,11 @@ func (w *writing) conflicts() []cite.Conflict {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
+	all = slices.DeleteFunc(all, func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
+	if w.set.Earlier() {
+		return all
+	}
+	return cite.OfOneThing(all, e.Ledger, e.Snapshots)
 }
 
 // notes are what the reader of the answer should know about how it came about.
@@ -331,10 +366,16 @@ func (w *writing) quotes() *report.Report {
 	r.Extractive = true
 	r.Coverage.Unsure = e.Unsure()
 	var all []cite.Passage
+	var printed [][]cite.Passage // by section
 	for _, f := range e.Facets {
 		if !f.Answered {
 			continue
 		}
+		if n := slices.IndexFunc(printed, func(quotes []cite.Passage) bool { return cite.SamePassages(quotes, f.Quotes) }); n >= 0 && !w.set.Earlier() {
+			r.Sections[n].Title += " · " + f.Title // one section answers both
+			continue
+		}
+		printed = append(printed, f.Quotes)
 		section := report.Section{Quotes: w.quoted(f.Quotes)}
 		if len(e.Facets) > 1 {
 			section.Title = f.Title
@@ -390,6 +431,7 @@ func (w *writing) quoted(passages []cite.Passage) []report.Quote {
 
 // deliver completes a report and tells its coverage.
 func (w *writing) deliver(r *report.Report, a mode.Answer) (mode.Answer, error) {
+	r.DropUnfounded(w.evidence.Ledger, w.evidence.Snapshots)
 	if err := r.Gather(w.evidence.Ledger, w.evidence.Snapshots); err != nil {
 		return mode.Answer{}, err
 	}

@@ -19,6 +19,7 @@ type Term struct {
 	Weight float64 // of all terms together: 1
 	Key    bool    // a name or a number: what a passage must have to be about the same
 	number bool
+	kind   bool // it names the kind of answer
 	linked bool // a pair of characters that begins with the end of the term before
 	runes  int
 }
@@ -70,15 +71,16 @@ func Read(question string, code lang.Code, w Weights, groups ...index.Group) *Qu
 			weight = baseWeight + q.rarity(w, t, groups)
 		}
 		q.also(len(q.Terms), t, groups)
+		kind := kinds[strings.ToLower(surface)]
 		switch {
-		case kinds[strings.ToLower(surface)]:
+		case kind:
 			weight *= kindWeight
 		case t.Pair && strings.ContainsAny(surface, glue):
 			weight *= glueWeight
 		}
 		q.place[t.Term] = len(q.Terms)
 		q.Terms = append(q.Terms, Term{
-			Name: t.Term, Weight: weight, Key: key(question, t), number: t.Number,
+			Name: t.Term, Weight: weight, Key: key(question, t), number: t.Number, kind: kind,
 			linked: t.Pair && t.Start < end, runes: utf8.RuneCountInString(t.Term),
 		})
 		if end = 0; t.Pair {
@@ -207,4 +209,19 @@ func (q *Question) Has(surface string, pages []*Page) bool {
 		}
 	}
 	return terms == 0
+}
+
+// Subject are the words that the question is about, without those that name the
+// kind of answer; keys are the names and numbers among them.
+func (q *Question) Subject() (words, keys map[string]bool) {
+	words, keys = map[string]bool{}, map[string]bool{}
+	for _, t := range q.Terms {
+		if !t.kind {
+			words[t.Name] = true
+		}
+		if t.Key {
+			keys[t.Name] = true
+		}
+	}
+	return words, keys
 }

@@ -71,11 +71,17 @@ var wholeSecretKey = regexp.MustCompile(`(?i)^` + secretKeys + `$`)
 
 func secretKey(key string) bool { return wholeSecretKey.MatchString(key) }
 
-// Redact masks the secrets in a text.
-func (r *Redactor) Redact(s string) string {
+// Mask masks the secrets that the redactor was told of.
+func (r *Redactor) Mask(s string) string {
 	if m := r.masker.Load(); m != nil {
 		s = m.Replace(s)
 	}
+	return s
+}
+
+// Redact masks those, and what looks like a secret.
+func (r *Redactor) Redact(s string) string {
+	s = r.Mask(s)
 	for _, p := range patterns {
 		s = p.re.ReplaceAllString(s, p.with)
 	}

@@ -239,3 +239,36 @@ func TestTwoWriters(t *testing.T) {
 		}
 	}
 }
+
+// TestTheFileIsPrivate opens a database in a directory that others can read.
+func TestTheFileIsPrivate(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "dossier.db")
+	for _, state := range []string{"new", "made readable"} {
+		s, err := sqlite.Open(path, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Create(t.Context(), run.Record{ID: state, Mode: "chat"}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		files, err := os.ReadDir(dir)
+		if err != nil || len(files) < 2 {
+			t.Fatal(files, err)
+		}
+		for _, f := range files {
+			if info, err := f.Info(); err != nil || info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s: %s has mode %v, %v", state, f.Name(), info.Mode(), err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -65,6 +65,9 @@ func Open(path string, o Options) (*Store, error) {
 	if err := openable(abs); err != nil {
 		return fail(err)
 	}
+	if err := private(abs); err != nil {
+		return fail(err)
+	}
 	// Two rows of 2 kB don't fit into a page of 4 kB: with 8 kB a conversation
 	// takes a quarter less space.
 	c, err := connect(s.dsn("_pragma=page_size(8192)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(0)"))
@@ -158,6 +161,25 @@ func openable(path string) error {
 		return err
 	case info.IsDir():
 		return errors.New("it is a directory, not a file")
+	}
+	return nil
+}
+
+// private makes the file one that only this user can read, as it is made or if it
+// was made readable; SQLite gives the files beside it the same mode. A file that
+// belongs to somebody else is left as it is.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		return f.Close()
+	}
+	if !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		for _, name := range []string{path, path + "-wal", path + "-shm"} {
+			_ = os.Chmod(name, 0o600)
+		}
 	}
 	return nil
 }
