@@ -31,8 +31,8 @@ type chatCmd struct {
 const chatCommands = `/help         this list
 /new          start a new conversation
 /model NAME   use another model from now on; /model alone goes back
-/in DIR ...   answer from these folders, files or collections; /in alone from none
-/search       answer from the web; /search ENGINE,... by these, /search off no more
+/in DIR ...   answer from these folders or collections; /in alone from none
+/search       answer from the web; /search ENGINE,... by these; /search off
 /exit         leave (also /quit, /q, exit, quit, q, Ctrl-D)`
 
 func (chatCmd) Help() string {
