@@ -68,6 +68,15 @@ func (a *app) newView(l *link, rec run.Record, out io.Writer, code lang.Code, ex
 	return v
 }
 
+// watchView is for those who only watch: it shows the user's own messages too.
+func (a *app) watchView(l *link, rec run.Record) view {
+	v := a.newView(l, rec, a.proc.Stdout, a.locale(), reportFlags{}.extent(a))
+	if text, ok := v.(*textView); ok {
+		text.echo = true
+	}
+	return v
+}
+
 // firstOf is what a run of a mode does until it tells more.
 func firstOf(mode string, code lang.Code) string {
 	switch {

@@ -128,18 +128,6 @@ func (c runsList) print(a *app, list []run.Record) error {
 	return err
 }
 
-// modeShown is the name of a mode for people: those that search do so in
-// documents as well as in the web.
-func modeShown(mode string) string {
-	switch mode {
-	case "web_search":
-		return "search"
-	case "deep_search":
-		return "deep"
-	}
-	return mode
-}
-
 type runsShow struct {
 	one
 	Steps bool `help:"Also list the steps of the journal."`
@@ -243,15 +231,6 @@ func (runsWatch) Help() string {
 	return `Ctrl-C stops watching and leaves the run alone.
 
 ` + examples("dossier runs watch last", "dossier runs watch 06f3 --json --after 12")
-}
-
-// watchView is for those who only watch: it shows the user's own messages too.
-func (a *app) watchView(l *link, rec run.Record) view {
-	v := a.newView(l, rec, a.proc.Stdout, a.locale(), reportFlags{}.extent(a))
-	if text, ok := v.(*textView); ok {
-		text.echo = true
-	}
-	return v
 }
 
 func (c runsWatch) Run(a *app) error {
