@@ -17,7 +17,7 @@ func help(t *testing.T, words ...string) string {
 	var out, errs strings.Builder
 	code := cli.Main(cli.Process{
 		Args: append(words, "--help"), Env: []string{}, Dir: t.TempDir(), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
-		Terminal: func(any) (int, bool) { return 0, false }, Terminate: context.Background(),
+		Terminal: func(any) (int, int, bool) { return 0, 0, false }, Terminate: context.Background(),
 	})
 	if code != 0 {
 		t.Fatalf("dossier %s --help exits with %d: %s", strings.Join(words, " "), code, errs.String())

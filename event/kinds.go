@@ -254,6 +254,8 @@ type (
 		Number int    `json:"number,omitempty"`
 		URL    string `json:"url"`
 		Reason string `json:"reason"`
+		// Others counts more that could not be read and are not told of.
+		Others int `json:"others,omitempty"`
 	}
 )
 

@@ -95,6 +95,7 @@ func (a *applier) put(ctx context.Context, t *task, d Document) {
 	d.N = a.lastDoc
 	var had vectorOf
 	switch {
+	case t.old == nil && d.Failure != nil: // it is no document
 	case t.old == nil:
 		a.added++
 	case d.Hash != "" && d.Hash == t.old.Hash && d.Reading != t.old.Reading:

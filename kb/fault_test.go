@@ -57,6 +57,9 @@ func TestOddFiles(t *testing.T) {
 			"signs.txt":    "*** --- ***",
 			"image.png":    "\x89PNG\r\n\x1a\n\x00\x00",
 			"tool.bin":     "\x7fELF\x00\x01\x02",
+			"drawing.svg":  `<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>`,
+			"style.css":    "body { color: red }",
+			"void.html":    "<html><body><div></div></body></html>",
 			"scan.pdf":     string(scannedPDF()),
 			"broken.pdf":   "%PDF-1.7\nnothing of the kind",
 		})
@@ -101,8 +104,11 @@ func TestOddFiles(t *testing.T) {
 		if len(want) > 0 {
 			t.Errorf("not listed: %v", want)
 		}
-		if got.Ignored != 2 || got.Skipped != 5 || len(got.Skips) != 5 {
+		if got.Ignored != 5 || got.Skipped != 5 || len(got.Skips) != 5 {
 			t.Errorf("%s, %v", counts(got), got.Skips)
+		}
+		if got.Added != got.Collection.Documents {
+			t.Errorf("%d new of %d documents", got.Added, got.Collection.Documents)
 		}
 		name := got.Collection.Name
 		for query, want := range map[string]string{"walruses": odd, "wolves": long, "whales sea": "more.txt"} {
@@ -122,7 +128,7 @@ func TestOddFiles(t *testing.T) {
 		if r.n.Load() != read {
 			t.Errorf("%d files were parsed again", r.n.Load()-read)
 		}
-		if again.Added+again.Changed+again.Removed != 0 || len(again.Failures) != len(got.Failures) || again.Ignored != 2 {
+		if again.Added+again.Changed+again.Removed != 0 || len(again.Failures) != len(got.Failures) || again.Ignored != 5 {
 			t.Errorf("the second time: %s", counts(again))
 		}
 		// What could not be opened is tried again.
@@ -293,4 +299,12 @@ func TestCutShort(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestTitleOfAFile(t *testing.T) {
+	for path, want := range map[string]string{"/d/LGPL-2.1": "LGPL 2.1", "/d/my_notes.txt": "my notes", "/d/GPL-3": "GPL 3", "/d/v1.2.md": "v1.2"} {
+		if got := kb.TitleOf(path); got != want {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
 }

@@ -143,6 +143,9 @@ type Change struct {
 	// Roots, if not nil, replace the collection's. Synced, if not zero, is set.
 	Roots  []string
 	Synced time.Time
+	// Name, if not empty, is the collection's from now on, and it is none that
+	// was made by itself any more. It is refused with ErrExists when it is taken.
+	Name string
 }
 
 // Store keeps collections. It is safe for concurrent use. What is handed over

@@ -109,8 +109,10 @@ func New(store Store, reader PageReader, embedder Embedder, opts Options) *Libra
 	}
 }
 
-// Create makes an empty collection that mirrors roots: folders and files that
-// exist. It fails with ErrExists. Sync fills it.
+// Create makes a collection that mirrors roots: folders and files that exist. It
+// is empty, unless there is one already that was made for these roots when
+// somebody asked about them: that one gets the name, with what it has. It fails
+// with ErrExists. Sync fills it.
 func (l *Library) Create(ctx context.Context, name string, roots ...string) (Collection, error) {
 	if strings.TrimSpace(name) == "" {
 		return Collection{}, errors.New("a collection needs a name")
@@ -122,7 +124,35 @@ func (l *Library) Create(ctx context.Context, name string, roots ...string) (Col
 	if err != nil {
 		return Collection{}, err
 	}
+	made, err := l.mirroring(ctx, paths)
+	if err != nil {
+		return Collection{}, err
+	}
+	if made.Auto {
+		_, err := l.store.ChangeCollection(ctx, made.ID, Change{Revision: made.Revision, Name: name})
+		switch {
+		case err == nil:
+			return l.store.Collection(ctx, made.ID)
+		case !errors.Is(err, ErrChanged) && !errors.Is(err, ErrNoCollection): // else somebody works with it
+			return Collection{}, fmt.Errorf("collection %q: %w", name, err)
+		}
+	}
 	return l.create(ctx, Collection{Name: name, Roots: paths})
+}
+
+// mirroring finds the collection that mirrors these roots and nothing else; the
+// zero value where there is none.
+func (l *Library) mirroring(ctx context.Context, roots []string) (Collection, error) {
+	all, err := l.store.Collections(ctx)
+	if err != nil {
+		return Collection{}, err
+	}
+	for _, c := range all {
+		if slices.Equal(c.Roots, roots) {
+			return c, nil
+		}
+	}
+	return Collection{}, nil
 }
 
 // AddRoots makes a collection mirror more folders and files. Sync reads them.
@@ -179,14 +209,8 @@ func (l *Library) Ensure(ctx context.Context, folder string) (Collection, error)
 	if err != nil {
 		return Collection{}, err
 	}
-	all, err := l.store.Collections(ctx)
-	if err != nil {
-		return Collection{}, err
-	}
-	for _, c := range all {
-		if len(c.Roots) == 1 && c.Roots[0] == path {
-			return c, nil
-		}
+	if c, err := l.mirroring(ctx, []string{path}); err != nil || c.ID != "" {
+		return c, err
 	}
 	c, err := l.create(ctx, Collection{Name: path, Roots: []string{path}, Auto: true})
 	if errors.Is(err, ErrExists) { // somebody was quicker

@@ -86,7 +86,9 @@ func titleOf(d *Document) string {
 		return d.Title
 	}
 	name := filepath.Base(d.Path)
-	name = strings.TrimSuffix(name, filepath.Ext(name))
+	if ext := filepath.Ext(name); strings.Trim(ext, ".0123456789") != "" { // a number is a part of the name, as in LGPL-2.1
+		name = strings.TrimSuffix(name, ext)
+	}
 	return strings.ToValidUTF8(strings.NewReplacer("_", " ", "-", " ").Replace(name), "")
 }
 

@@ -142,13 +142,30 @@ func (s *syncing) look(ctx context.Context, t *task) outcome {
 		o.read = len(body)
 		return o
 	}
-	doc.Format, doc.Title, doc.Author, doc.Date = page.Format, page.Title, page.Author, page.Date
-	doc.Lang, doc.Warnings = lang.Code(page.Lang), page.Warnings
-	doc.Text, doc.Chunks = page.Text, Cut(page, s.l.opts.ChunkSize)
+	s.l.fill(&doc, page)
 	if len(doc.Chunks) == 0 {
 		doc.Text, doc.Failure = "", &Failure{reader.NoText, "there are no words in it"}
 	}
 	return outcome{action: put, doc: doc, read: len(body)}
+}
+
+// fill puts what was read into a document.
+func (l *Library) fill(doc *Document, page *reader.Page) {
+	doc.Format, doc.Title, doc.Author, doc.Date = page.Format, page.Title, page.Author, page.Date
+	doc.Lang, doc.Warnings = lang.Code(page.Lang), page.Warnings
+	doc.Text, doc.Chunks = page.Text, Cut(page, l.opts.ChunkSize)
+}
+
+// Read reads a text that is no file as one of that name would be read. It is in
+// no collection.
+func (l *Library) Read(ctx context.Context, name, text string) (Document, error) {
+	page, err := l.reader.Read(ctx, reader.Document{Path: name, Body: []byte(text)})
+	if err != nil {
+		return Document{}, err
+	}
+	doc := Document{N: 1, Path: name}
+	l.fill(&doc, page)
+	return doc, nil
 }
 
 // document is what is known of the file itself.

@@ -189,6 +189,28 @@ func (s *searching) lexical() ([]index.Hit, error) {
 	return hits, errors.Join(err, s.err)
 }
 
+// SearchText finds chunks of a document that is in no collection, of which there
+// is an index, as those of a collection are found by words.
+func (l *Library) SearchText(ix *index.Index, d *Document, text string, limit int) ([]index.Hit, error) {
+	groups, err := (&Words{ix, l.opts.Terms}).Rephrase(text)
+	if err != nil {
+		return nil, err
+	}
+	q := index.Query{Text: text, Limit: max(limit, l.opts.TopBM25), Groups: groups}
+	hits, err := extract.Search(ix, q, func(hits []index.Hit) ([]extract.Candidate, error) {
+		out := make([]extract.Candidate, 0, len(hits))
+		for _, h := range hits {
+			if _, n, ok := ParseChunkID(h.ID); ok && n < len(d.Chunks) {
+				c := Candidate(d, n)
+				c.Score = h.Score
+				out = append(out, c)
+			}
+		}
+		return out, nil
+	})
+	return hits[:min(len(hits), limit)], err
+}
+
 // candidates reads the chunks that were found. Their texts are copies, so that
 // they don't hold their documents; what is gone is left out.
 func (s *searching) candidates(hits []index.Hit) ([]extract.Candidate, error) {

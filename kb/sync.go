@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ type SyncResult struct {
 	Collection Collection `json:"collection"` // as it is now
 	Found      int        `json:"found"`      // files in the roots
 	Unchanged  int        `json:"unchanged"`
-	Added      int        `json:"added"`
+	Added      int        `json:"added"` // documents with text
 	Changed    int        `json:"changed"`
 	Removed    int        `json:"removed"`
 	// Reread counts the files that are as they were and were read again because
@@ -159,7 +160,7 @@ func (s *syncing) run(ctx context.Context, roots []string) error {
 		return err
 	}
 	for _, d := range failed {
-		if d.Failure == nil || d.Failure.Reason == reader.Unsupported {
+		if !d.told() {
 			s.result.Ignored++
 			continue
 		}
@@ -169,6 +170,16 @@ func (s *syncing) run(ctx context.Context, roots []string) error {
 	s.progress.Current = ""
 	s.enter(Finishing)
 	return err
+}
+
+// told reports whether it is worth telling that a file could not be read. What is
+// no document is left out, and so is a file of markup or data without a word in
+// it: nothing is missing because of it, as it is because of a scan.
+func (d *Document) told() bool {
+	if d.Failure == nil || d.Failure.Reason == reader.Unsupported {
+		return false
+	}
+	return d.Failure.Reason != reader.NoText || !slices.Contains([]reader.Format{reader.HTML, reader.JSON, reader.CSV}, d.Format)
 }
 
 // Failures returns the documents of a collection that have no text, by path.
@@ -184,7 +195,7 @@ func (l *Library) Failures(ctx context.Context, name string) ([]FileFailure, err
 	}
 	var out []FileFailure
 	for _, d := range failed {
-		if d.Failure != nil && d.Failure.Reason != reader.Unsupported {
+		if d.told() {
 			out = append(out, FileFailure{d.Path, *d.Failure})
 		}
 	}

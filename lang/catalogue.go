@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 //go:embed messages/*.txt
@@ -27,10 +28,17 @@ func Catalogue(code Code) Code {
 // locale is fallback (English when empty): the language text is written in,
 // where words that several languages share count for the reader's locale and
 // for the languages with a catalogue. A text without letters, or one that may
-// be in any of many languages such as a lone name, is answered in fallback.
+// be in any of many languages such as a lone name, is answered in fallback. In a
+// short text in Cyrillic, Latin words are taken for names of things: "пароль root".
 func ForAnswer(text string, fallback Code) Code {
 	if fallback == "" || fallback == Unknown {
 		fallback = English
+	}
+	if own, ok := inCyrillic(text); ok {
+		if code := ofFewWords(own, fallback); code != "" {
+			return code
+		}
+		text = own
 	}
 	guesses := DetectAll(text)
 	for i, g := range guesses {
@@ -46,6 +54,50 @@ func ForAnswer(text string, fallback Code) Code {
 		return fallback
 	}
 	return guesses[0].Code
+}
+
+// inCyrillic returns the words of a text that are in Cyrillic, if it is a text in
+// that script with names in another.
+func inCyrillic(text string) (own string, ok bool) {
+	var words []string
+	ours, others := 0, 0
+	for _, word := range strings.Fields(text) {
+		n, latin := 0, 0
+		for _, r := range word {
+			switch {
+			case unicode.Is(unicode.Cyrillic, r):
+				n++
+			case unicode.IsLetter(r):
+				latin++
+			}
+		}
+		if n > 0 {
+			words = append(words, word)
+		}
+		ours, others = ours+n, others+latin
+	}
+	return strings.Join(words, " "), ours > 0 && 2*ours >= others
+}
+
+// ofFewWords is the language of a few words in Cyrillic, too few to be told
+// apart by their letters: the reader's, if it is written so, or Russian, unless a
+// letter is not of its alphabet. For longer texts it is empty.
+func ofFewWords(text string, fallback Code) Code {
+	const few = 24 // letters
+	n := 0
+	for _, r := range strings.ToLower(text) {
+		if !unicode.IsLetter(r) {
+			continue
+		}
+		if n++; n > few || r != 'ё' && (r < 'а' || r > 'я') {
+			return ""
+		}
+	}
+	switch fallback {
+	case "uk", "be", "bg", "sr", "mk", "kk", "mn":
+		return fallback
+	}
+	return Russian
 }
 
 // Text returns the message key in the language code, or in English where code

@@ -110,3 +110,19 @@ func TestParseMessagesRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The frame is in the language of the question, also where that is short and
+// names things in another script.
+func TestForAnswerOfShortQuestions(t *testing.T) {
+	for text, want := range map[string]Code{
+		"пароль root": Russian, "настройка apt sources.list": Russian, "debian пароль": Russian, "порт": Russian, "SSH ключ": Russian,
+		"systemctl restart nginx не работает": Russian, "пароль": Russian, "nginx 配置": Chinese, "apt install 出错": Chinese, "root password": English,
+		"What does the word привет mean?": English, "пароль користувача їжак": "uk", "mot de passe root": "fr",
+	} {
+		for _, locale := range []Code{English, Russian, Chinese} {
+			if got := ForAnswer(text, locale); got != want {
+				t.Errorf("%q for a reader of %s: %s, want %s", text, locale, got, want)
+			}
+		}
+	}
+}

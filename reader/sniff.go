@@ -50,6 +50,10 @@ func sniff(d *Document) (Format, error) {
 	}
 	low := bytes.ToLower(bytes.TrimSpace(head))
 	switch {
+	case ext == ".svg", ext == ".svgz", declared == "image/svg+xml":
+		return unsupported("a picture has no text to read")
+	case ext == ".css", ext == ".scss", ext == ".sass", ext == ".less", declared == "text/css":
+		return unsupported("a style sheet is no document")
 	case looksHTML(low), declared == "text/html", declared == "application/xhtml+xml", ext == ".html", ext == ".htm", ext == ".xhtml":
 		return HTML, nil
 	case ext == ".md", ext == ".markdown", ext == ".mdx", declared == "text/markdown":

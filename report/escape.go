@@ -275,9 +275,7 @@ func (e *escaper) means(i int, r rune) bool {
 	case '&':
 		return entity(rest)
 	case ':':
-		return strings.HasPrefix(rest, "/") || scheme(e.text[:i])
-	case '@':
-		return before != ' ' && next != ' '
+		return scheme(e.text[:i], strings.HasPrefix(rest, "//"))
 	case '.':
 		return i >= 3 && strings.EqualFold(e.text[i-3:i], "www")
 	case '#':
@@ -302,10 +300,16 @@ func entity(text string) bool {
 	return n > 0 && n < len(text) && text[n] == ';'
 }
 
-// scheme reports whether text ends in the name of a scheme that is a link
-// without slashes.
-func scheme(text string) bool {
-	for _, s := range []string{"mailto", "xmpp", "javascript", "data", "vbscript"} {
+// scheme reports whether text ends in the name of a scheme that makes a link of
+// what follows: with two slashes those that readers of Markdown look for, and
+// without them a few more. Other addresses stay text, and so do those of mail,
+// which lead nowhere but to where they say; they are written as people copy them.
+func scheme(text string, slashes bool) bool {
+	names := []string{"mailto", "xmpp", "javascript", "data", "vbscript"}
+	if slashes {
+		names = append(names, "http", "https", "ftp")
+	}
+	for _, s := range names {
 		if len(text) >= len(s) && strings.EqualFold(text[len(text)-len(s):], s) {
 			return true
 		}

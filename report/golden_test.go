@@ -184,7 +184,10 @@ func TestGolden(t *testing.T) {
 			if kind == "partial" && len(r.Conflicts) == 0 {
 				t.Errorf("%s: the sources don't disagree", w.code)
 			}
-			for ext, got := range map[string]string{".md": Markdown(r), ".html": HTML(r)} {
+			for ext, got := range map[string]string{
+				".md": Markdown(r), ".html": HTML(r),
+				".short.md": Form{Extent: Short}.Markdown(r), ".brief.md": Form{Extent: Brief}.Markdown(r),
+			} {
 				name := filepath.Join("testdata", string(w.code)+"-"+kind+ext)
 				if *update {
 					if err := os.WriteFile(name, []byte(got), 0o666); err != nil {

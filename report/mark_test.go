@@ -185,6 +185,14 @@ func strongIn(markdown string) string {
 	source := []byte(markdown)
 	var b strings.Builder
 	_ = ast.Walk(strict().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if mail, ok := n.(*ast.AutoLink); ok && entering {
+			for up := n.Parent(); up != nil; up = up.Parent() {
+				if e, ok := up.(*ast.Emphasis); ok && e.Level == 2 {
+					b.Write(mail.Label(source))
+					break
+				}
+			}
+		}
 		if t, ok := n.(*ast.Text); ok && entering {
 			for up := n.Parent(); up != nil; up = up.Parent() {
 				if e, ok := up.(*ast.Emphasis); ok && e.Level == 2 {

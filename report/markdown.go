@@ -12,55 +12,13 @@ import (
 // unverified is the mark that package cite puts behind a claim that failed.
 const unverified = "[?]"
 
-// Markdown renders a report. The text is made to be read as it is, too: it is
-// what a terminal shows.
-func Markdown(r *Report) string {
-	w := markdownWriter{Report: r}
-	w.block("# " + markdownLine(r.name()))
-	if r.Title != "" && r.Title != r.Question {
-		w.block(markdownStart(r.Question))
-	}
-	for _, label := range r.labels() {
-		w.block("*" + markdownLine(label) + "*")
-	}
-	if r.Text != "" {
-		w.block(modelMarkdown(r.Text, 2))
-	}
-	for _, s := range r.Sections {
-		if s.Title != "" {
-			w.block("## " + markdownLine(s.Title))
-		}
-		if s.Text != "" {
-			w.block(modelMarkdown(s.Text, 3))
-		}
-		for i := range s.Quotes {
-			w.quote(&s.Quotes[i])
-		}
-	}
-	if len(r.Nearest) > 0 {
-		w.block("## " + w.say("heading.nearest"))
-		w.block("*" + w.say("nearest.label") + "*")
-		for i := range r.Nearest {
-			w.quote(&r.Nearest[i])
-		}
-	}
-	if len(r.Conflicts) > 0 {
-		w.block("## " + w.say("heading.conflicts"))
-		for _, c := range r.Conflicts {
-			w.block(w.statement(c.A) + "\n" + w.statement(c.B))
-		}
-	}
-	w.list("heading.coverage", r.coverage())
-	w.list("heading.notes", r.Notes)
-	w.sources()
-	if made := r.made(); made != "" {
-		w.block("---\n\n" + markdownStart(made))
-	}
-	return w.out.String()
-}
+// Markdown renders a report, all of it. The text is made to be read as it is,
+// too.
+func Markdown(r *Report) string { return Form{}.Markdown(r) }
 
 type markdownWriter struct {
 	*Report
+	Form
 	out strings.Builder
 }
 
@@ -107,7 +65,7 @@ func (w *markdownWriter) reference(q *Quote) string {
 	if s == nil {
 		return ref
 	}
-	ref += " " + markdownLine(w.locationOf(s, q).label)
+	ref += " " + w.place(w.locationOf(s, q))
 	if path := under(s, q); path != "" {
 		ref += " · " + markdownLine(path)
 	}
@@ -155,7 +113,7 @@ func (w *markdownWriter) sources() {
 		lines = append(lines, "- "+cite.Marker([]int{s.Number})+" "+strings.Join(head, " · "))
 		switch {
 		case len(s.Passages) == 0 && web:
-			lines = append(lines, "  <"+whole.href+">")
+			lines = append(lines, "  "+w.located(s, &Quote{}))
 		case w.only(s) != nil && web:
 			lines = append(lines, "  "+w.located(s, w.only(s)))
 		case w.only(s) == nil:
@@ -183,7 +141,10 @@ func (w *markdownWriter) passage(s *Source, q *Quote) []string {
 func (w *markdownWriter) located(s *Source, q *Quote) string {
 	at := w.locationOf(s, q)
 	out := markdownStart(at.label)
-	if s.Kind == cite.Web && at.href != "" {
+	switch {
+	case w.Linked:
+		out = w.place(at)
+	case s.Kind == cite.Web && at.href != "":
 		out = "<" + at.href + ">"
 	}
 	if path := under(s, q); path != "" {
@@ -236,6 +197,8 @@ func (r *Report) labels() []string {
 	switch {
 	case r.Outcome == Nothing:
 		return []string{r.say("answer.none") + " " + r.say("answer.none.hint")}
+	case r.Extractive && r.Assisted:
+		out = append(out, r.say("answer.assisted"))
 	case r.Extractive:
 		out = append(out, r.say("answer.extractive"))
 	case r.Model != "":

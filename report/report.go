@@ -44,8 +44,11 @@ type Report struct {
 	Lang     lang.Code `json:"lang"`            // of the frame
 	Outcome  Outcome   `json:"outcome"`
 	// Extractive says that no model wrote any of it: it consists of quotes.
-	Extractive bool   `json:"extractive,omitempty"`
-	Model      string `json:"model,omitempty"`
+	Extractive bool `json:"extractive,omitempty"`
+	// Assisted says that a model was asked on the way, be it only for what to
+	// look for.
+	Assisted bool   `json:"assisted,omitempty"`
+	Model    string `json:"model,omitempty"`
 	// Text is the answer of a model in Markdown, with [n] for source n. It is
 	// empty where the sections are the answer.
 	Text     string    `json:"text,omitempty"`

@@ -302,7 +302,8 @@ func checkMarkdown(t failer, r *Report, markdown string) {
 		}
 		switch n := n.(type) {
 		case *ast.AutoLink:
-			if href := string(n.URL(source)); !own(r, href) {
+			// A mail address leads where it says, and is written as people copy it.
+			if href := string(n.URL(source)); !own(r, href) && n.AutoLinkType != ast.AutoLinkEmail {
 				t.Errorf("a link to %q in\n%s", href, markdown)
 			}
 		case *ast.Link, *ast.Image, *ast.RawHTML, *ast.HTMLBlock, *ast.LinkReferenceDefinition:
@@ -338,8 +339,26 @@ func checkHostile(t failer, text string) {
 	for _, model := range []bool{false, true} {
 		r := hostile(f, text, model)
 		checkHTML(t, r, HTML(r))
-		checkMarkdown(t, r, Markdown(r))
+		for _, extent := range []Extent{Full, Short, Brief} {
+			checkMarkdown(t, r, Form{Extent: extent}.Markdown(r))
+			checkLinked(t, r, Form{Extent: extent, Linked: true}.Markdown(r))
+		}
 	}
+}
+
+// checkLinked sees that the links of a text for a terminal lead to sources only.
+func checkLinked(t failer, r *Report, markdown string) {
+	t.Helper()
+	source := []byte(markdown)
+	_ = ast.Walk(strict().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if l, ok := n.(*ast.Link); ok && entering {
+			if href := string(l.Destination); !own(r, href) && !strings.HasPrefix(href, "file:///") {
+				t.Errorf("a link to %q in\n%s", href, markdown)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	checkText(t, markdown)
 }
 
 func TestForeignTextStaysText(t *testing.T) {
@@ -355,15 +374,33 @@ func TestForeignTextInPieces(t *testing.T) {
 	})
 }
 
+// Only what Markdown would take is escaped: the rest is copied as it stands.
+func TestAddressesAreNotEscaped(t *testing.T) {
+	for text, want := range map[string]string{
+		"write to submit@bugs.debian.org":   "write to submit@bugs.debian.org",
+		"git clone git://git.example/x.git": "git clone git://git.example/x.git",
+		"ssh://host and a: b, 10:30, C:/d":  "ssh://host and a: b, 10:30, C:/d",
+		"see http://evil.example":           `see http\://evil.example`,
+	} {
+		if got := markdownStart(text); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 // What is quoted reads in Markdown and in HTML as it stands in the source.
 func TestQuotesReadAsTheyStand(t *testing.T) {
-	for _, quote := range append(slices.Clone(attacks), "snake_case and *args, **kwargs or 2 * 3", "a <b> & c &amp; d", "C# and #3", "5. Mai", "~/x and ~/y", "`a|b` c|d\ne", "**bold** text") {
+	for _, quote := range append(slices.Clone(attacks), "snake_case and *args, **kwargs or 2 * 3", "a <b> & c &amp; d", "C# and #3", "5. Mai", "~/x and ~/y", "`a|b` c|d\ne", "**bold** text", "mail submit@bugs.debian.org, clone git://x") {
 		shown := together(display(quote))
 		var b strings.Builder
 		root := strict().Parse(text.NewReader([]byte(strings.Join(markdownBlock(display(quote)), "\n"))))
 		source := []byte(strings.Join(markdownBlock(display(quote)), "\n"))
 		_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			switch n := n.(type) {
+			case *ast.AutoLink:
+				if entering {
+					b.Write(n.Label(source))
+				}
 			case *ast.Text:
 				if entering {
 					value := string(n.Value(source))

@@ -63,6 +63,8 @@ type Evidence struct {
 	Ledger    *cite.Ledger
 	Snapshots cite.Snapshots
 	Notes     []Note
+	// Asked says that there is a model and it was asked.
+	Asked bool
 	// Leads counts the passages that the searches found.
 	Leads int
 	// Trouble is what went wrong and was worked around, for people.

@@ -86,20 +86,22 @@ func (h *Holdings) open(ctx context.Context, s *run.Scope, a Asked, in Target, d
 		parts []Corpus
 	)
 	if given {
-		parts = append(parts, NewMaterial(a.Material))
+		parts = append(parts, NewMaterial(h.Documents.Library, a.Material))
 		where = append(where, "a text that the user gave")
 	}
 	if documents {
-		ready, err := h.Documents.Prepare(ctx, s, in)
+		ready, err := h.Documents.PrepareAll(ctx, s, in)
 		if err != nil {
 			return out, err
 		}
-		parts = append(parts, h.Documents.Corpus(ready))
-		where = append(where, ready.Where)
-		if len(parts) > 1 {
-			ready.Documents++ // the material
+		parts = append(parts, h.Documents.Corpus(ready...))
+		where = append(where, ready[0].Where)
+		for _, p := range ready {
+			if len(parts) > 1 {
+				p.Documents++ // the material
+			}
+			out.Notes = append(out.Notes, p.Notes(a.Language)...)
 		}
-		out.Notes = ready.Notes(a.Language)
 	}
 	if in.Web != nil {
 		corpus, err := h.web(ctx, s, a, *in.Web)

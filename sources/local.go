@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,11 +25,20 @@ type Target struct {
 	Paths []string `json:"paths,omitempty"`
 	// Collection is the name of a collection.
 	Collection string `json:"collection,omitempty"`
+	// Also are more documents to ask, each by paths or by the name of a
+	// collection.
+	Also []Documents `json:"also,omitempty"`
 	// Base is the folder against which paths of files are shown.
 	Base string `json:"base,omitempty"`
 	// Web is the part of the web that is asked, beside documents if any are
 	// named; nil is none of it, or all where there is nothing else to ask.
 	Web *WebScope `json:"web,omitempty"`
+}
+
+// Documents are a part of what a question is asked of: paths, or a collection.
+type Documents struct {
+	Paths      []string `json:"paths,omitempty"`
+	Collection string   `json:"collection,omitempty"`
 }
 
 // Local are the user's own documents.
@@ -71,15 +81,39 @@ const failuresTold = 50
 // Prepare brings a place's documents up to date as a step of the run, telling
 // how far it is. A place without paths is a collection as it stands.
 func (l *Local) Prepare(ctx context.Context, s *run.Scope, in Target) (Prepared, error) {
-	p, err := l.prepare(ctx, s, in)
+	return l.prepareAs(ctx, s, "prepare", in)
+}
+
+// PrepareAll is Prepare for all documents of a place, in the order in which they
+// are named.
+func (l *Local) PrepareAll(ctx context.Context, s *run.Scope, in Target) ([]Prepared, error) {
+	first, err := l.Prepare(ctx, s, in)
+	if err != nil {
+		return nil, err
+	}
+	out := []Prepared{first}
+	for i, also := range in.Also {
+		p, err := l.prepareAs(ctx, s, "prepare-"+strconv.Itoa(i+2), Target{Paths: also.Paths, Collection: also.Collection, Base: in.Base})
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(out, func(o Prepared) bool { return o.Collection == p.Collection }) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func (l *Local) prepareAs(ctx context.Context, s *run.Scope, step string, in Target) (Prepared, error) {
+	p, err := l.prepare(ctx, s, step, in)
 	if failed, ok := errors.AsType[*run.StepError](err); ok && failed.Fault.Code == targetFault {
 		err = stepError{failed}
 	}
 	return p, err
 }
 
-func (l *Local) prepare(ctx context.Context, s *run.Scope, in Target) (Prepared, error) {
-	return run.Step(ctx, s, "prepare", func(ctx context.Context, s *run.Scope) (Prepared, error) {
+func (l *Local) prepare(ctx context.Context, s *run.Scope, step string, in Target) (Prepared, error) {
+	return run.Step(ctx, s, step, func(ctx context.Context, s *run.Scope) (Prepared, error) {
 		c, err := l.collection(ctx, in)
 		if err != nil {
 			return Prepared{}, err
@@ -112,10 +146,14 @@ func (l *Local) prepare(ctx context.Context, s *run.Scope, in Target) (Prepared,
 		if p.Outdated, err = l.Library.Outdated(ctx, c.ID); err != nil {
 			return p, err
 		}
-		for _, f := range first(done.Failures, failuresTold) {
+		for i, f := range first(done.Failures, failuresTold) {
 			file := FailedFile{show(f.Path, in.Base), f.Why}
 			p.Failures = append(p.Failures, file)
-			if err := s.Emit(event.SourceFailed{URL: file.Path, Reason: file.Why}); err != nil {
+			told := event.SourceFailed{URL: file.Path, Reason: file.Why}
+			if i == failuresTold-1 {
+				told.Others = len(done.Failures) - failuresTold
+			}
+			if err := s.Emit(told); err != nil {
 				return p, err
 			}
 		}
@@ -186,10 +224,12 @@ const targetFault = "usage"
 // Notes are what a reader should know about the collection.
 func (p Prepared) Notes(code lang.Code) []string {
 	var out []string
-	if p.Documents == 0 {
+	switch {
+	case p.Documents == 0 && p.Partial:
+		out = append(out, lang.Text(code, "research.none-read"))
+	case p.Documents == 0:
 		out = append(out, lang.Text(code, "research.no-documents", "name", p.Name))
-	}
-	if p.Partial {
+	case p.Partial:
 		out = append(out, lang.Text(code, "research.partly-read", "n", p.Documents))
 	}
 	if p.Outdated > 0 {
@@ -209,8 +249,17 @@ func (p Prepared) Notes(code lang.Code) []string {
 	return append(out, p.Warnings...)
 }
 
-// Corpus returns a prepared collection as a corpus.
-func (l *Local) Corpus(p Prepared) Corpus { return &localCorpus{l.Library, p} }
+// Corpus returns prepared collections as one corpus.
+func (l *Local) Corpus(prepared ...Prepared) Corpus {
+	parts := make(shelves, len(prepared))
+	for i, p := range prepared {
+		parts[i] = &localCorpus{l.Library, p}
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return parts
+}
 
 type localCorpus struct {
 	library *kb.Library

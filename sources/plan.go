@@ -95,6 +95,7 @@ func (g *gathering) plan(ctx context.Context) error {
 		return err
 	}
 	g.noModel = made.Extractive && !made.Overruled()
+	g.evidence.Asked = !g.noModel
 	g.overruled(made.Overruled(), made.Why)
 	p, byRules := made.Value, made.Extractive
 	if !g.Tuning.Earlier() {

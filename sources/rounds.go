@@ -135,7 +135,7 @@ type FollowUp struct {
 
 // followUpList is what the model is asked for.
 type followUpList struct {
-	Reason  string     `json:"reason,omitempty" jsonschema:"what is answered by what was found, and what is missing"`
+	Reason  string     `json:"reason" jsonschema:"what is answered by what was found, and what is missing"`
 	Enough  bool       `json:"enough,omitempty" jsonschema:"true when nothing is missing"`
 	Queries []FollowUp `json:"queries" jsonschema:"further queries; empty when nothing is missing"`
 }

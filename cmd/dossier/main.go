@@ -7,8 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"golang.org/x/term"
-
 	"dossier/internal/cli"
 	"dossier/reader"
 )
@@ -25,19 +23,6 @@ func run() int {
 	defer stop()
 	return cli.Main(cli.Process{
 		Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Terminal: terminal, Interrupts: interrupts, Terminate: terminate,
+		Terminal: cli.Terminal, Interrupts: interrupts, Terminate: terminate,
 	})
-}
-
-// terminal says whether a stream is a terminal, and how wide.
-func terminal(stream any) (int, bool) {
-	f, ok := stream.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0, false
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 {
-		width = 80
-	}
-	return width, true
 }

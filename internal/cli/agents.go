@@ -177,6 +177,7 @@ type agentFlags struct {
 	Continue bool   `xor:"session" help:"Continue the last conversation."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the answer to a file."`
 
+	reportFlags  `embed:""`
 	searchBudget `embed:""`
 }
 
@@ -231,6 +232,9 @@ func (f *agentFlags) work(a *app, name, instance string, words []string) error {
 		text := lang.Text(code, "question.empty", "example", command+` "`+lang.Text(code, "question.example")+`"`)
 		return &failure{code: exitUsage, message: text, hint: "`dossier agents run --help` shows what is possible"}
 	}
+	if err := a.writable(f.Output); err != nil {
+		return err
+	}
 	code := a.languageOf(question)
 	req := dossier.Request{Mode: agents.Name, Session: f.Session, Request: mode.Request{
 		Question: question, Context: material, Lang: string(code), Agent: name, Instance: instance, Model: a.Model,
@@ -250,7 +254,7 @@ func (f *agentFlags) work(a *app, name, instance string, words []string) error {
 		if err != nil {
 			return err
 		}
-		return a.follow(a.ctx, l, rec, code, f.Output)
+		return a.follow(a.ctx, l, rec, code, f.extent(a), f.Output)
 	})
 }
 

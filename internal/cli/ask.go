@@ -66,6 +66,7 @@ type askCmd struct {
 	Mode     string   `placeholder:"NAME" help:"How the question is worked on: chat, web_search, deep_search or quality (default: chat, with --search web_search)."`
 	Output   string   `short:"o" placeholder:"FILE" help:"Write the answer to a file."`
 
+	reportFlags  `embed:""`
 	webFlags     `embed:""`
 	searchBudget `embed:""`
 }
@@ -101,6 +102,9 @@ const maxStdin = 9 << 20
 func (c *askCmd) Run(a *app) error {
 	settings, err := a.settings()
 	if err != nil {
+		return err
+	}
+	if err := a.writable(c.Output); err != nil {
 		return err
 	}
 	choice, words, err := c.choose(c.Question, settings.Search.MCPServers, time.Now())
@@ -143,7 +147,7 @@ func (c *askCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		return a.follow(a.ctx, l, rec, code, c.Output)
+		return a.follow(a.ctx, l, rec, code, c.extent(a), c.Output)
 	})
 }
 

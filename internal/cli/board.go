@@ -21,6 +21,8 @@ type board interface {
 	line(text string)
 	// hide takes the board off the screen until the next line.
 	hide()
+	// say leaves a line on the screen, above the board.
+	say(text string)
 	close()
 }
 
@@ -30,6 +32,7 @@ type silent struct{}
 func (silent) observe(event.Event) bool { return true }
 func (silent) line(string)              {}
 func (silent) hide()                    {}
+func (silent) say(string)               {}
 func (silent) close()                   {}
 
 // lines writes one line per thing that happens, for a pipe or a file.
@@ -38,6 +41,7 @@ type lines struct{ out io.Writer }
 func (lines) observe(event.Event) bool { return false }
 func (l lines) line(text string)       { fmt.Fprintln(l.out, text) }
 func (lines) hide()                    {}
+func (l lines) say(text string)        { fmt.Fprintln(l.out, text) }
 func (lines) close()                   {}
 
 // panel keeps the last lines of a terminal alive. The first says what happens
@@ -112,10 +116,7 @@ func (p *panel) draw() {
 // home moves the cursor from the end of lines that were written to their
 // start. In a terminal that became narrower each may take several rows.
 func home(lines []string, width int) string {
-	rows := 0
-	for _, l := range lines {
-		rows += max(1, (term.Width(l)+width-1)/width)
-	}
+	rows := rowsOf(lines, width)
 	if rows < 2 {
 		return "\r"
 	}
@@ -127,6 +128,9 @@ func (p *panel) observe(ev event.Event) bool {
 	defer p.mu.Unlock()
 	own := p.facts.observe(ev)
 	if own && !p.off {
+		if now := p.facts.now(ev); now != "" {
+			p.text = now
+		}
 		p.draw()
 	}
 	return own
@@ -146,6 +150,18 @@ func (p *panel) hide() {
 		_, _ = io.WriteString(p.out, home(p.shown, p.width())+"\x1b[J")
 	}
 	p.text, p.off, p.shown = "", true, nil
+}
+
+func (p *panel) say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.shown) > 0 {
+		text = home(p.shown, p.width()) + "\x1b[J" + text
+	}
+	_, _ = io.WriteString(p.out, text+"\n")
+	if p.shown = nil; !p.off {
+		p.draw()
+	}
 }
 
 // close leaves what came of it. This stays, so it is not shortened.
@@ -169,7 +185,7 @@ func (a *app) newBoard(code lang.Code) board {
 	if a.Quiet {
 		return silent{}
 	}
-	if _, ok := a.terminal(a.proc.Stderr); !ok {
+	if _, ok := a.terminal(a.proc.Stderr); !ok || a.dumb() {
 		return lines{a.proc.Stderr}
 	}
 	return newPanel(a.proc.Stderr, func() int {

@@ -22,6 +22,12 @@ import (
 // Update is for the tests outside of the package too.
 var Update = flag.Bool("update", false, "rewrite golden files")
 
+// Glass is glass for the tests outside of the package.
+type Glass = glass
+
+// NewGlass makes one.
+func NewGlass(columns int) *Glass { return &glass{columns: columns} }
+
 // glass is a terminal as far as a board uses one: it understands a return, a
 // line feed, moving up and erasing. Lines longer than it is wide wrap.
 type glass struct {
@@ -55,7 +61,14 @@ func (g *glass) Write(b []byte) (int, error) {
 			g.row, g.col = g.row+1, 0
 		case 0x1b:
 			end := i + 2
-			for end < len(runes) && runes[end] >= '0' && runes[end] <= '9' {
+			if i+1 < len(runes) && runes[i+1] == ']' { // a command, up to ESC \
+				for end+1 < len(runes) && (runes[end] != 0x1b || runes[end+1] != '\\') {
+					end++
+				}
+				i = end + 1
+				continue
+			}
+			for end < len(runes) && (runes[end] >= '0' && runes[end] <= '9' || runes[end] == ';' || runes[end] == '?') {
 				end++
 			}
 			g.escape(string(runes[i:min(end+1, len(runes))]))
@@ -88,10 +101,15 @@ func (g *glass) put(r rune) {
 }
 
 func (g *glass) escape(seq string) {
-	number, _ := strconv.Atoi(strings.Trim(seq, "\x1b[AJK"))
+	number, _ := strconv.Atoi(strings.Trim(seq, "\x1b[AJKCH"))
 	switch {
+	case strings.HasSuffix(seq, "m"): // colours
 	case strings.HasSuffix(seq, "A") && number > 0:
 		g.row = max(0, g.row-number)
+	case strings.HasSuffix(seq, "C") && number > 0:
+		g.col += number
+	case seq == "\x1b[H":
+		g.row, g.col = 0, 0
 	case seq == "\x1b[K":
 		g.rows[g.row] = g.rows[g.row][:min(g.col, len(g.rows[g.row]))]
 	case seq == "\x1b[J":

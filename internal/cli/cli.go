@@ -37,14 +37,27 @@ type Process struct {
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Terminal says whether one of the streams is a terminal, and how wide.
-	Terminal func(stream any) (width int, ok bool)
+	// Terminal says whether one of the streams is a terminal, and how large.
+	Terminal func(stream any) (columns, rows int, ok bool)
 	// Interrupts gets a value for each Ctrl-C.
 	Interrupts <-chan os.Signal
 	// Terminate ends when the process is asked to stop: runs go on later.
 	Terminate context.Context
 	// Modes are added to those of the engine.
 	Modes []mode.Mode
+}
+
+// Terminal is Process.Terminal for the streams of an ordinary process.
+func Terminal(stream any) (columns, rows int, ok bool) {
+	f, isFile := stream.(*os.File)
+	if !isFile || !xterm.IsTerminal(int(f.Fd())) {
+		return 0, 0, false
+	}
+	columns, rows, err := xterm.GetSize(int(f.Fd()))
+	if err != nil || columns <= 0 || rows <= 0 {
+		columns, rows = 80, 24
+	}
+	return columns, rows, true
 }
 
 // globals are the flags of every command.
@@ -90,7 +103,7 @@ type app struct {
 	ctx    context.Context
 	stdin  *bufio.Reader
 	unread chan line // a line that nobody waits for any more
-	editor *xterm.Terminal
+	editor *editor
 	log    *slog.Logger
 	logTo  *logFile
 	level  slog.LevelVar
@@ -180,10 +193,21 @@ func (c *checked) Write(b []byte) (int, error) {
 
 // terminal says whether a stream is a terminal, and how wide.
 func (a *app) terminal(stream any) (width int, ok bool) {
+	width, _, ok = a.screen(stream)
+	return width, ok
+}
+
+// screen says whether a stream is a terminal, and how large.
+func (a *app) screen(stream any) (columns, rows int, ok bool) {
+	return a.proc.Terminal(a.stream(stream))
+}
+
+// stream is the stream of the process behind one of the command.
+func (a *app) stream(stream any) any {
 	if c, isOut := stream.(*checked); isOut {
-		stream = c.to
+		return c.to
 	}
-	return a.proc.Terminal(stream)
+	return stream
 }
 
 // listen hands each Ctrl-C to whoever takes it now.

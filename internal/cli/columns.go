@@ -67,3 +67,15 @@ func (s *sheet) row(name, value string) {
 		s.WriteString(term.Pad(name, 14) + " " + value + "\n")
 	}
 }
+
+// modeShown is the name of a mode for people: those that search do so in
+// documents as well as in the web.
+func modeShown(mode string) string {
+	switch mode {
+	case "web_search":
+		return "search"
+	case "deep_search":
+		return "deep"
+	}
+	return mode
+}

@@ -9,7 +9,8 @@ import (
 )
 
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish,names" help:"bash, zsh or fish; names is what the scripts call."`
+	Kind  string `arg:"" optional:"" help:"Of what to print the names: collections, runs, agents, templates, instances, modes or engines."`
 }
 
 func (completionCmd) Help() string {
@@ -22,6 +23,9 @@ func (completionCmd) Help() string {
 
 // Run prints a script that knows the commands and flags of this version.
 func (c completionCmd) Run(a *app) error {
+	if c.Shell == "names" {
+		return a.printNames(c.Kind)
+	}
 	points := completionPoints(a.parser.Model.Node)
 	var b strings.Builder
 	switch c.Shell {
@@ -81,7 +85,7 @@ func completionPoints(root *kong.Node) []point {
 }
 
 func bashCompletion(b *strings.Builder, points []point) {
-	b.WriteString("_dossier() {\n\tlocal path=\"\" i\n\tfor ((i = 1; i < COMP_CWORD; i++)); do\n\t\tcase \"$path ${COMP_WORDS[i]}\" in\n")
+	b.WriteString("_dossier() {\n\tlocal path=\"\" i names=\"\" files=() IFS=$' \\t\\n'\n\tlocal cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n\tfor ((i = 1; i < COMP_CWORD; i++)); do\n\t\tcase \"$path ${COMP_WORDS[i]}\" in\n")
 	for _, p := range points[1:] {
 		fmt.Fprintf(b, "\t\t\" %s\") path=\" %s\" ;;\n", strings.Join(p.path, " "), strings.Join(p.path, " "))
 	}
@@ -97,7 +101,7 @@ func bashCompletion(b *strings.Builder, points []point) {
 		}
 		fmt.Fprintf(b, "\t\"%s\") words=\"%s\" ;;\n", path, strings.Join(words, " "))
 	}
-	b.WriteString("\tesac\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n}\ncomplete -o default -F _dossier dossier\n")
+	b.WriteString("\tesac\n" + bashNames(points) + "\tCOMPREPLY=($(compgen -W \"$words\n$names\" -- \"$cur\") \"${files[@]}\")\n}\ncomplete -o default -F _dossier dossier\n")
 }
 
 func fishCompletion(b *strings.Builder, points []point) {
@@ -113,9 +117,16 @@ func fishCompletion(b *strings.Builder, points []point) {
 			}
 			condition = strings.Join(parts, "; and ")
 		}
+		if kind := argumentKind(p.path); kind != "" {
+			fmt.Fprintf(b, "complete -c dossier -f -n %s -a %s\n", quote(condition), quote("(dossier completion names "+kind+" 2>/dev/null)"))
+		}
 		for _, w := range p.words {
 			if name, isFlag := strings.CutPrefix(w.text, "--"); isFlag {
-				fmt.Fprintf(b, "complete -c dossier -n %s -l %s -d %s\n", quote(condition), name, quote(w.help))
+				kind := ""
+				if k := flagKinds[name]; k != "" {
+					kind = " -r -a " + quote("(dossier completion names "+k+" 2>/dev/null)")
+				}
+				fmt.Fprintf(b, "complete -c dossier -n %s -l %s%s -d %s\n", quote(condition), name, kind, quote(w.help))
 			} else {
 				fmt.Fprintf(b, "complete -c dossier -f -n %s -a %s -d %s\n", quote(condition), w.text, quote(w.help))
 			}

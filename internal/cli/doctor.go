@@ -28,8 +28,8 @@ configured. Each search engine that is set up is sent one search for the word
 started for that. Nothing else is sent, and with --offline nothing at all.
 Models are not called: "dossier models test" does that.
 
-Exit code 1 says that something is broken, 0 that at most something optional is
-missing or does not answer. Search engines are optional.
+Exit code 1 says that something is broken or does not answer, 0 that at most
+something is missing that can be done without.
 
 ` + examples("dossier doctor", "dossier doctor --offline", "dossier doctor --json")
 }
@@ -46,7 +46,7 @@ func (c doctorCmd) Run(a *app) error {
 	found = append([]dossier.Finding{{What: "data directory", OK: true, Detail: settings.DataDir}}, found...)
 	found = append(found, fontFindings(a.proc.Env)...)
 	found = append(found, browserFinding(), modelFinding(settings))
-	broken := slices.ContainsFunc(found, func(f dossier.Finding) bool { return !f.OK && !f.Optional })
+	broken := slices.ContainsFunc(found, func(f dossier.Finding) bool { return !f.OK && !f.Unset })
 	for _, f := range found {
 		if a.JSON {
 			printJSON(a.proc.Stdout, f)

@@ -54,7 +54,7 @@ func (f *facts) observe(ev event.Event) bool {
 		f.read++
 		f.source = sourceName(d.Title, d.URL)
 	case event.SourceFailed:
-		f.failed++
+		f.failed += 1 + d.Others
 		f.source = sourceName("", d.URL)
 	case event.Progress:
 		f.progress(d)
@@ -78,6 +78,29 @@ func (f *facts) observe(ev event.Event) bool {
 		return false
 	}
 	return true
+}
+
+// now is what a run does after an event that the board shows by itself, as far
+// as that can be told.
+func (f *facts) now(ev event.Event) string {
+	key := ""
+	switch d := ev.Data.(type) {
+	case event.Progress:
+		key = d.What
+	case event.SearchResults:
+		key = "choosing"
+	case event.SourceRead, event.SourceFailed:
+		key = "sources"
+	case event.NoteAdded:
+		key = "notes"
+	case event.Coverage:
+		if key = "writing"; d.Of == "claims" {
+			key = "checking"
+		}
+	default:
+		return ""
+	}
+	return inWords(f.lang, "now", key)
 }
 
 func (f *facts) results(r event.SearchResults) {

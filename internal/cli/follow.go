@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -17,6 +19,7 @@ import (
 	"dossier/internal/server"
 	"dossier/internal/store"
 	"dossier/lang"
+	"dossier/mode/ingest"
 	"dossier/mode/toolcall"
 	"dossier/prompt"
 	"dossier/report"
@@ -45,24 +48,57 @@ type follower struct {
 // errInterrupted is the cause of a context that Ctrl-C ended.
 var errInterrupted = errors.New("interrupted")
 
-// newView chooses how a run is shown. Answers go to out.
-func (a *app) newView(out io.Writer, code lang.Code, echo bool) view {
+// newView chooses how a run is shown. Answers go to out; reports on standard
+// output are shown to the extent given.
+func (a *app) newView(l *link, rec run.Record, out io.Writer, code lang.Code, extent report.Extent) view {
 	if a.JSON {
 		return jsonView{a.proc.Stdout}
 	}
-	_, live := a.terminal(out)
-	return &textView{out: out, live: live, board: a.newBoard(code), lang: code, verbose: a.Verbose, echo: echo, dir: a.dir()}
+	v := &textView{out: out, paper: a.newPaper(out), board: a.newBoard(code), lang: code, verbose: a.Verbose, dir: a.dir()}
+	if rec.ForkOf != "" {
+		v.since = rec.Created
+	}
+	if _, drawn := v.board.(*panel); drawn {
+		v.first = firstOf(rec.Mode, code)
+	}
+	if out == a.proc.Stdout {
+		v.extent, v.page = extent, a.page
+		v.reports = func(id string) (*report.Report, error) { return l.Report(context.Background(), id) }
+	}
+	return v
+}
+
+// watchView is for those who only watch: it shows the user's own messages too.
+func (a *app) watchView(l *link, rec run.Record) view {
+	v := a.newView(l, rec, a.proc.Stdout, a.locale(), reportFlags{}.extent(a))
+	if text, ok := v.(*textView); ok {
+		text.echo = true
+	}
+	return v
+}
+
+// firstOf is what a run of a mode does until it tells more.
+func firstOf(mode string, code lang.Code) string {
+	switch {
+	case mode == ingest.Name:
+		return lang.Text(code, "now.files")
+	case searches(mode):
+		return lang.Text(code, "now.planning")
+	case mode == toolcall.Name:
+		return ""
+	}
+	return lang.Text(code, "now.thinking")
 }
 
 // follow shows a run until it is over or waits, and returns how the command
-// ends. With a file the answer is written there.
-func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Code, file string) error {
+// ends. With a file the answer is written there, and all of it.
+func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Code, extent report.Extent, file string) error {
 	var answer bytes.Buffer
 	out := a.proc.Stdout
 	if file != "" {
 		out = &answer
 	}
-	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(out, code, false)}
+	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, rec, out, code, extent)}
 	err := f.run(ctx)
 	if said := f.course.answer(); file != "" && said.Text != "" {
 		if a.JSON {
@@ -74,6 +110,26 @@ func (a *app) follow(ctx context.Context, l *link, rec run.Record, code lang.Cod
 		a.notef("written to %s", file)
 	}
 	return err
+}
+
+// writable says why a file could not be written, before the work that is to be
+// written there.
+func (a *app) writable(file string) error {
+	if file == "" {
+		return nil
+	}
+	path, err := a.path(file)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &failure{code: exitUsage, message: fmt.Sprintf("-o %s is a folder", term.Line(file)), hint: "name a file in it"}
+	}
+	probe, err := os.CreateTemp(filepath.Dir(path), ".dossier-*")
+	if err != nil {
+		return &failure{code: exitUsage, message: fmt.Sprintf("-o %s can't be written: %v", term.Line(file), pathError(err)), hint: "name a file in a folder that exists and is yours to write to"}
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // run follows the run, whoever works on it.
@@ -116,12 +172,10 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 			leave(errInterrupted)
 			return
 		case count == 1:
-			f.view.pause()
-			f.notef("\nfinishing with what there is; Ctrl-C again cancels")
+			f.say(lang.Text(f.lang, "interrupt.finish"))
 			err = f.link.Finish(ctx, f.rec.ID)
 		default:
-			f.view.pause()
-			f.notef("\ncancelling")
+			f.say(lang.Text(f.lang, "interrupt.cancel"))
 			err = f.link.Cancel(ctx, f.rec.ID)
 		}
 		if err != nil {
@@ -134,6 +188,15 @@ func (f *follower) interrupted(ctx context.Context, leave context.CancelCauseFun
 			f.asking()
 		}
 	}
+}
+
+// say tells the user something while the run goes on.
+func (f *follower) say(text string) {
+	if v, ok := f.view.(*textView); ok {
+		v.say(text)
+		return
+	}
+	f.notef("%s", text)
 }
 
 // ending is how a command ends before its run does.

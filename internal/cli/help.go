@@ -194,6 +194,22 @@ func suggest(message string, parent *kong.Node) string {
 	return fmt.Sprintf("%s, did you mean %q?", message, best)
 }
 
+// meant is the subcommand of a command that a word was probably meant to be, ""
+// if it is like none.
+func (a *app) meant(command, word string) string {
+	for _, c := range a.parser.Model.Children {
+		if c.Name != command {
+			continue
+		}
+		names := make([]string, len(c.Children))
+		for i, sub := range c.Children {
+			names[i] = sub.Name
+		}
+		return nearest(word, names)
+	}
+	return ""
+}
+
 // nearest is the name that a word was probably meant to be, "" if there is none.
 func nearest(word string, names []string) string {
 	best, least := "", max(2, len(word)/3)+1

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/mode/ingest"
+	"dossier/report"
 	"dossier/run"
 	"dossier/sources"
 )
@@ -81,7 +83,7 @@ func (c *kbAdd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		f := &follower{app: a, link: l, rec: rec, lang: code, view: a.researchView(a.proc.Stdout, code)}
+		f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, rec, a.proc.Stdout, code, report.Short)}
 		if err := f.run(a.ctx); err != nil {
 			return err
 		}
@@ -140,6 +142,11 @@ func (c kbList) one(a *app) error {
 			return err
 		}
 		d, err := l.Collection(a.ctx, name)
+		if errors.Is(err, kb.ErrNoCollection) {
+			if meant := a.meant("kb", c.Name); meant != "" {
+				return &failure{code: exitUsage, message: fmt.Sprintf("%v, and no command %s: did you mean %q?", err, term.Line(c.Name), meant), hint: "`dossier kb --help` lists the commands"}
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -194,7 +201,7 @@ func (c kbList) Run(a *app) error {
 		}
 		failed := ""
 		if c.Failed > 0 {
-			failed = fmt.Sprintf(", %d not read", c.Failed)
+			failed = fmt.Sprintf(", %d files without text", c.Failed)
 		}
 		fmt.Fprintf(&b, "%s %-20s  %6d documents%s, %d passages, %s\n", mark, term.Line(c.Name), c.Documents, failed, c.Chunks, synced)
 		for _, root := range c.Roots {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ import (
 
 type researchCmd struct {
 	Question    []string `arg:"" optional:"" help:"What you want to know; - or nothing reads it from standard input."`
-	In          string   `placeholder:"DIR|NAME" help:"Folder, file or collection to look in (default: the collection in use, else the web)."`
+	In          []string `placeholder:"DIR|NAME" sep:"none" help:"Folder, file or collection to look in; may be repeated (default: the collection in use, else the web)."`
 	Mode        string   `placeholder:"NAME" default:"web_search" enum:"web_search,deep_search,quality,search,web,deep" help:"How thoroughly: web_search, deep_search or quality (default web_search)."`
 	Format      string   `placeholder:"FORMAT" default:"" enum:",md,html,json" help:"Format of the report: md, html or json (default: that of the file's name, else md)."`
 	Output      string   `short:"o" placeholder:"FILE" help:"Write the report to a file."`
@@ -30,6 +31,7 @@ type researchCmd struct {
 	Session     string   `placeholder:"ID" xor:"session" help:"Continue this conversation."`
 	Continue    bool     `xor:"session" help:"Continue the last conversation."`
 
+	reportFlags  `embed:""`
 	webFlags     `embed:""`
 	searchBudget `embed:""`
 }
@@ -42,7 +44,7 @@ changed.
 
 What is named is asked, and all of it: --in a folder or a collection, --search
 the web, and what is piped in. Where nothing is named, it is the collection in
-use ("dossier kb use"), and without one the web.
+use ("dossier kb use"), and without one the web; it is said which.
 
 ` + webHelp + `
 
@@ -51,6 +53,7 @@ is set up or none answered.
 
 ` + examples(
 		`dossier research "how long is the warranty?" --in ~/contracts`,
+		`dossier research "how long is the warranty?" --in ~/contracts --in ~/mail/offers`,
 		`dossier research "how do heat pumps work in cold climates?" --search`,
 		`dossier research "sparse attention" --search=arxiv,hf_papers --since 1y`,
 		`dossier research "is our warranty usual?" --in ~/contracts --search --block example.com`,
@@ -74,6 +77,9 @@ func (c *researchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := a.writable(c.Output); err != nil {
+		return err
+	}
 	if a.JSON && c.Format != "" && c.Output == "" {
 		return &failure{code: exitUsage, message: "--json prints the events of the run, and --format the report: both can't go to standard output", hint: "write the report to a file with -o"}
 	}
@@ -88,7 +94,7 @@ func (c *researchCmd) Run(a *app) error {
 	if strings.TrimSpace(question) == "" {
 		return &failure{code: exitUsage, message: lang.Text(a.locale(), "question.empty", "example", `dossier research "`+lang.Text(a.locale(), "question.example")+`" --in DIR`), hint: "`dossier research --help` shows what is possible"}
 	}
-	in, err := a.place(c.In)
+	in, err := a.places(c.In)
 	if err != nil {
 		return err
 	}
@@ -104,6 +110,9 @@ func (c *researchCmd) Run(a *app) error {
 		if err := choice.into(a, l, &req.In); err != nil {
 			return err
 		}
+		if err := a.tellPlace(l, req, code); err != nil {
+			return err
+		}
 		rec, err := a.start(a.ctx, l, req)
 		if err != nil {
 			return err
@@ -115,12 +124,12 @@ func (c *researchCmd) Run(a *app) error {
 // follow shows the run and delivers its report.
 func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, form format) error {
 	show := a.proc.Stdout
-	if c.Output != "" || form != markdown {
-		show = nil
+	if c.Output != "" || form != asMarkdown {
+		show = io.Discard
 	}
-	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.researchView(show, code)}
+	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, rec, show, code, c.extent(a))}
 	err := f.run(a.ctx)
-	if show != nil || f.course.answer().Text == "" {
+	if show != io.Discard || f.course.answer().Text == "" {
 		return err // all is shown, or it failed, waits or was cancelled
 	}
 	// What there is is delivered, be it not enough.
@@ -134,12 +143,55 @@ func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, fo
 	return err
 }
 
-// researchView shows a run that searches; without out its answer is not shown.
-func (a *app) researchView(out io.Writer, code lang.Code) view {
-	if out == nil {
-		out = io.Discard
+// places finds out what a question is asked of, of all that is named. What lies
+// in a folder that is named too is asked with it.
+func (a *app) places(names []string) (sources.Target, error) {
+	var in sources.Target
+	var paths []string
+	for _, name := range append([]string{""}, names...) {
+		one, err := a.place(name)
+		if err != nil {
+			return in, err
+		}
+		in.Base = one.Base
+		paths = append(paths, one.Paths...)
+		if one.Collection != "" {
+			in.Also = append(in.Also, sources.Documents{Collection: one.Collection})
+		}
 	}
-	return a.newView(out, code, false)
+	for i, path := range paths {
+		if !slices.ContainsFunc(paths[:i], func(p string) bool { return p == path }) && !slices.ContainsFunc(paths, func(p string) bool { return p != path && inside(path, p) }) {
+			in.Also = append(in.Also, sources.Documents{Paths: []string{path}})
+		}
+	}
+	if len(in.Also) > 0 {
+		in.Paths, in.Collection = in.Also[0].Paths, in.Also[0].Collection
+		in.Also = in.Also[1:]
+	}
+	return in, nil
+}
+
+// inside reports whether a path lies in a folder.
+func inside(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// tellPlace says what is asked where nothing was named.
+func (a *app) tellPlace(l *link, req dossier.Request, code lang.Code) error {
+	if in := req.In; len(in.Paths) > 0 || in.Collection != "" || in.Web != nil || strings.TrimSpace(req.Context) != "" {
+		return nil
+	}
+	list, err := l.Collections(a.ctx)
+	if err != nil {
+		return err
+	}
+	if list.Active != "" {
+		a.notef("%s", lang.Text(code, "place.collection", "name", term.Line(list.Active)))
+	} else {
+		a.notef("%s", lang.Text(code, "place.web"))
+	}
+	return nil
 }
 
 // place finds out what a question is asked of: a path that exists, or the name
@@ -204,9 +256,9 @@ func pathError(err error) error {
 type format string
 
 const (
-	markdown format = "md"
-	html     format = "html"
-	jsonText format = "json"
+	asMarkdown format = "md"
+	html       format = "html"
+	jsonText   format = "json"
 )
 
 // formatOf is the format asked for, or that of the file's name.
@@ -216,7 +268,7 @@ func formatOf(asked, file string) (format, error) {
 	}
 	switch ending := strings.ToLower(filepath.Ext(file)); ending {
 	case "", ".md", ".markdown", ".txt":
-		return markdown, nil
+		return asMarkdown, nil
 	case ".html", ".htm":
 		return html, nil
 	case ".json":
@@ -245,8 +297,8 @@ func (a *app) deliver(r *report.Report, form format, file string) error {
 		switch _, live := a.terminal(a.proc.Stdout); {
 		case form == jsonText:
 			text = []byte(safeJSON(text))
-		case form == markdown && live:
-			text = []byte(bold(string(text)))
+		case form == asMarkdown && live:
+			return a.print(report.Form{Linked: true}.Markdown(r), r)
 		}
 		_, err = a.proc.Stdout.Write(text)
 		return err

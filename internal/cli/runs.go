@@ -11,6 +11,7 @@ import (
 	"dossier"
 	"dossier/event"
 	"dossier/internal/base/term"
+	"dossier/internal/base/term/markdown"
 	"dossier/internal/server"
 	"dossier/lang"
 	"dossier/mode"
@@ -120,7 +121,7 @@ func (c runsList) print(a *app, list []run.Record) error {
 	}
 	var b strings.Builder
 	for _, rec := range list {
-		head := fmt.Sprintf("%-16s  %-9s  %s  %-8s  ", rec.ID, rec.Status, rec.Created.Local().Format("2006-01-02 15:04"), rec.Mode)
+		head := fmt.Sprintf("%-16s  %-9s  %s  %-8s  ", rec.ID, rec.Status, rec.Created.Local().Format("2006-01-02 15:04"), modeShown(rec.Mode))
 		b.WriteString(head + term.Fit(term.Line(rec.Title), max(20, width-len(head))) + "\n")
 	}
 	_, err := io.WriteString(a.proc.Stdout, b.String())
@@ -150,16 +151,13 @@ func (c runsShow) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		text := c.text(d, log, a.locale())
-		if _, live := a.terminal(a.proc.Stdout); live {
-			text = bold(text)
-		}
-		_, err = io.WriteString(a.proc.Stdout, text)
+		_, err = io.WriteString(a.proc.Stdout, c.text(a, d, log))
 		return err
 	})
 }
 
-func (c runsShow) text(d dossier.Detail, log []event.Event, code lang.Code) string {
+func (c runsShow) text(a *app, d dossier.Detail, log []event.Event) string {
+	code, paper := a.locale(), a.newPaper(a.proc.Stdout)
 	var b strings.Builder
 	rec := d.Record
 	row := func(name, value string) {
@@ -169,7 +167,7 @@ func (c runsShow) text(d dossier.Detail, log []event.Event, code lang.Code) stri
 	}
 	row("run", rec.ID)
 	row("session", rec.Session)
-	row("mode", rec.Mode)
+	row("mode", modeShown(rec.Mode))
 	var req mode.Request
 	if json.Unmarshal(rec.Request, &req) == nil {
 		who := "agent"
@@ -204,7 +202,9 @@ func (c runsShow) text(d dossier.Detail, log []event.Event, code lang.Code) stri
 	for _, ev := range log {
 		if m, ok := ev.Data.(event.Message); ok {
 			text := strings.TrimSpace(term.Clean(m.Text))
-			if m.Role == "assistant" {
+			if m.Role == "assistant" && paper != nil {
+				b.WriteString("\n" + strings.Join(markdown.Lines(text+keyPoints(m.KeyPoints, code), paper.look(nil)), "\n") + "\n")
+			} else if m.Role == "assistant" {
 				fmt.Fprintf(&b, "\n%s\n%s", text, afterAnswer(m, code))
 			} else {
 				fmt.Fprintf(&b, "\n> %s\n", strings.ReplaceAll(text, "\n", "\n> "))
@@ -235,7 +235,7 @@ func (runsWatch) Help() string {
 
 func (c runsWatch) Run(a *app) error {
 	return c.on(a, func(l *link, rec run.Record) error {
-		f := &follower{app: a, link: l, rec: rec, lang: a.locale(), view: a.newView(a.proc.Stdout, a.locale(), true), watching: true, last: c.After}
+		f := &follower{app: a, link: l, rec: rec, lang: a.locale(), view: a.watchView(l, rec), watching: true, last: c.After}
 		if elsewhere(rec) || rec.Status.Ended() {
 			return f.run(a.ctx)
 		}
@@ -282,7 +282,7 @@ func (c runsAnswer) Run(a *app) error {
 func (a *app) goOn(l *link, rec run.Record) error {
 	f := &follower{
 		app: a, link: l, rec: rec, lang: a.languageOf(rec.Title), last: rec.LastSeq,
-		view: a.newView(a.proc.Stdout, a.languageOf(rec.Title), false),
+		view: a.newView(l, rec, a.proc.Stdout, a.languageOf(rec.Title), reportFlags{}.extent(a)),
 	}
 	return f.run(a.ctx)
 }

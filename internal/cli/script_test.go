@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		signal.Notify(interrupts, os.Interrupt)
 		os.Exit(cli.Main(cli.Process{
 			Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-			Terminal: func(any) (int, bool) { return 0, false }, Interrupts: interrupts, Terminate: context.Background(),
+			Terminal: cli.Terminal, Interrupts: interrupts, Terminate: context.Background(),
 		}))
 	}})
 }

@@ -97,7 +97,7 @@ func (d *desk) run(t *testing.T, args ...string) int {
 	t.Helper()
 	return cli.Main(cli.Process{
 		Args: args, Env: append(d.env, "HOME="+d.home, "LANG=en_US.UTF-8", "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"), Stdin: d.stdin, Stdout: d.out, Stderr: d.err,
-		Terminal: func(any) (int, bool) { return 80, d.terminal }, Interrupts: d.interrupts, Terminate: t.Context(),
+		Terminal: func(any) (int, int, bool) { return 80, 24, d.terminal }, Interrupts: d.interrupts, Terminate: t.Context(),
 		Modes: append(d.modes, d.mode),
 	})
 }
@@ -187,7 +187,7 @@ func TestATerminalShowsTheAnswerAsItIsWritten(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, d.err)
 	}
 	// Deltas may be missed by a slow reader; the whole text never is.
-	if got := d.out.String(); !strings.HasSuffix(got, "one two three\n") || strings.Contains(got, "\x1b") {
+	if got := d.out.String(); !strings.HasSuffix(got, "one two three\n") || strings.Contains(got, "[31m") || strings.Contains(got, "title") {
 		t.Errorf("shown %q", got)
 	}
 }
@@ -213,7 +213,7 @@ func TestTerminationLeavesTheRun(t *testing.T) {
 	}()
 	code := cli.Main(cli.Process{
 		Args: []string{"ask", "--mode", "asking", "hang"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"},
-		Stdin: d.stdin, Stdout: d.out, Stderr: d.err, Terminal: func(any) (int, bool) { return 0, false },
+		Stdin: d.stdin, Stdout: d.out, Stderr: d.err, Terminal: func(any) (int, int, bool) { return 0, 0, false },
 		Interrupts: d.interrupts, Terminate: ctx, Modes: []mode.Mode{d.mode},
 	})
 	if code == 0 || !strings.Contains(d.err.String(), "dossier runs resume ") {
@@ -233,14 +233,14 @@ func TestOutputThatIsLostIsAnError(t *testing.T) {
 	d := newDesk(t)
 	code := cli.Main(cli.Process{
 		Args: []string{"version"}, Env: []string{"HOME=" + d.home}, Stdin: d.stdin, Stdout: full{}, Stderr: d.err,
-		Terminal: func(any) (int, bool) { return 0, false }, Interrupts: d.interrupts, Terminate: t.Context(),
+		Terminal: func(any) (int, int, bool) { return 0, 0, false }, Interrupts: d.interrupts, Terminate: t.Context(),
 	})
 	if code != 1 || !strings.Contains(d.err.String(), "no space left on device") {
 		t.Errorf("exit code %d, %q", code, d.err)
 	}
 	code = cli.Main(cli.Process{
 		Args: []string{"ask", "--mode", "asking", "stream"}, Env: []string{"HOME=" + d.home, "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}, Stdin: d.stdin, Stdout: full{}, Stderr: d.err,
-		Terminal: func(any) (int, bool) { return 0, false }, Interrupts: d.interrupts, Terminate: t.Context(), Modes: []mode.Mode{d.mode},
+		Terminal: func(any) (int, int, bool) { return 0, 0, false }, Interrupts: d.interrupts, Terminate: t.Context(), Modes: []mode.Mode{d.mode},
 	})
 	if code != 1 || !strings.Contains(d.err.String(), "dossier: writing the output: no space left on device") {
 		t.Errorf("exit code %d, %q", code, d.err)

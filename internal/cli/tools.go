@@ -14,6 +14,7 @@ import (
 	"dossier/lang"
 	"dossier/mode"
 	"dossier/mode/toolcall"
+	"dossier/report"
 	"dossier/tool"
 )
 
@@ -282,6 +283,6 @@ func (c *toolsTest) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		return a.follow(a.ctx, l, rec, lang.Catalogue(code), "")
+		return a.follow(a.ctx, l, rec, lang.Catalogue(code), report.Short, "")
 	})
 }

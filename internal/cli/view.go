@@ -13,7 +13,9 @@ import (
 
 	"dossier/event"
 	"dossier/internal/base/term"
+	"dossier/internal/base/term/markdown"
 	"dossier/lang"
+	"dossier/report"
 	"dossier/run"
 	"dossier/sources"
 )
@@ -63,7 +65,7 @@ func safeJSON(raw []byte) string {
 // textView writes the answer to out and what happens meanwhile to the board.
 type textView struct {
 	out   io.Writer
-	live  bool // out is a terminal: show the answer while it is written
+	paper *paper // the terminal that out is, nil if it is none: show the answer while it is written
 	board board
 	lang  lang.Code
 	// verbose shows a model's reasoning and what it cost, and shortens nothing.
@@ -72,7 +74,19 @@ type textView struct {
 	dir string
 	// echo shows the user's own messages, for those who only watch.
 	echo bool
+	// since is when the run began whose past is another one's.
+	since time.Time
+	// first is what the run does at first, where that is shown.
+	first string
 
+	// reports gets the report of a run, of which extent is shown, and page shows
+	// lines in a pager if there is one. They may be nil.
+	reports func(id string) (*report.Report, error)
+	extent  report.Extent
+	page    func(lines []string) bool
+
+	reported bool     // there is a report
+	long     []string // an answer for the pager, once the run is over
 	strip    term.Stripper
 	streamed strings.Builder
 	began    time.Time
@@ -85,19 +99,32 @@ type textView struct {
 }
 
 func (v *textView) pause() { v.board.hide() }
-func (v *textView) close() { v.board.close() }
+
+// close leaves what came of it, and shows an answer that is longer than the
+// screen.
+func (v *textView) close() {
+	v.board.close()
+	if v.long != nil && (v.page == nil || !v.page(v.long)) {
+		_, _ = io.WriteString(v.out, strings.Join(v.long, "\n")+"\n")
+	}
+}
 
 func (v *textView) show(ev event.Event) {
-	if v.began.IsZero() {
-		v.began = ev.Time
+	if s, ok := ev.Data.(event.RunStatus); v.began.IsZero() || ok && s.Status == string(run.Running) {
+		v.began = ev.Time // of this stretch of work
+	}
+	if _, spent := ev.Data.(event.Usage); spent && ev.Time.Before(v.since) {
+		return // by the run that this is a fork of
 	}
 	switch d := ev.Data.(type) {
 	case event.AnswerDelta:
 		v.delta(d)
 		return
 	case event.Message:
-		v.message(d)
+		v.message(ev.Run, d)
 		return
+	case event.ExportReady:
+		v.reported = true
 	case event.ReportReset:
 		if v.writing() { // what was shown does not hold: what does is to come
 			v.delta(event.AnswerDelta{Reset: true})
@@ -110,11 +137,17 @@ func (v *textView) show(ev event.Event) {
 		return
 	}
 	line := v.line(ev)
-	if line == "" || v.live && v.writing() && !interrupts(ev) {
+	if line == "" || v.paper != nil && v.writing() && !interrupts(ev) {
 		return // the board must not tear a line of the answer
 	}
 	v.breakLine()
 	v.board.line(line)
+}
+
+// say leaves a line on the screen while the run goes on.
+func (v *textView) say(text string) {
+	v.breakLine()
+	v.board.say(text)
 }
 
 // writing says whether a part of the answer is on the screen.
@@ -129,55 +162,59 @@ func interrupts(ev event.Event) bool {
 // delta shows a piece of the answer on a terminal. Elsewhere the whole text is
 // waited for: what a pipe has read can't be taken back.
 func (v *textView) delta(d event.AnswerDelta) {
-	if !v.live {
+	if v.paper == nil || v.paper.still {
 		return
 	}
 	v.board.hide()
 	if d.Reset {
-		v.breakLine()
+		v.streamed.Reset()
+		v.strip = term.Stripper{}
 	}
-	text := v.strip.Clean(d.Text)
-	v.streamed.WriteString(text)
-	_, _ = io.WriteString(v.out, text)
+	v.streamed.WriteString(v.strip.Clean(d.Text))
+	v.paper.show(markdown.Lines(v.streamed.String(), v.paper.look(nil)))
 }
 
 // breakLine ends the answer that is being written: what comes is not its rest.
 func (v *textView) breakLine() {
-	if s := v.streamed.String(); s != "" && !strings.HasSuffix(s, "\n") {
-		_, _ = io.WriteString(v.out, "\n")
+	if v.paper != nil {
+		v.paper.end()
 	}
 	v.streamed.Reset()
 	v.strip = term.Stripper{}
 }
 
-func (v *textView) message(m event.Message) {
-	v.board.hide()
-	text := strings.TrimRight(term.Clean(m.Text), " \n\t")
+func (v *textView) message(id string, m event.Message) {
 	if m.Role != "assistant" {
 		if v.echo {
+			v.board.hide()
 			v.board.line("> " + term.Line(m.Text))
 		}
 		return
 	}
+	v.board.hide()
 	if v.verbose && m.Reasoning != "" {
+		v.breakLine()
 		v.board.line("reasoning: " + term.Line(m.Reasoning))
 	}
-	var b strings.Builder
-	if shown := v.streamed.String(); shown != "" && strings.TrimRight(shown, " \n\t") == text {
-		if !strings.HasSuffix(shown, "\n") {
-			b.WriteByte('\n')
+	text := strings.TrimRight(term.Clean(m.Text), " \n\t")
+	var r *report.Report
+	if v.reported && v.reports != nil {
+		var err error
+		if r, err = v.reports(id); err == nil {
+			text = strings.TrimRight(report.Form{Extent: v.extent, Linked: v.paper != nil}.Markdown(r), "\n")
 		}
-	} else {
-		v.breakLine()
-		if v.live {
-			text = bold(text)
-		}
-		b.WriteString(text + "\n")
 	}
-	v.streamed.Reset()
-	v.strip = term.Stripper{}
-	b.WriteString(afterAnswer(m, v.lang))
-	_, _ = io.WriteString(v.out, b.String())
+	if v.paper == nil {
+		_, _ = io.WriteString(v.out, text+"\n"+afterAnswer(m, v.lang))
+		return
+	}
+	lines := markdown.Lines(text+keyPoints(m.KeyPoints, v.lang), v.paper.look(r))
+	if !v.writing() && v.paper.long(lines) {
+		v.long = lines
+		return
+	}
+	v.paper.show(lines)
+	v.breakLine()
 }
 
 // afterAnswer is what belongs to an answer beside its text.
@@ -315,10 +352,14 @@ func (v *textView) results(r event.SearchResults) string {
 func (v *textView) status(ev event.Event, d event.RunStatus) string {
 	switch s := run.Status(d.Status); s {
 	case run.Running:
+		text := "run " + ev.Run
 		if d.Reason != "" {
-			return "run " + ev.Run + ": " + d.Reason
+			text += ": " + d.Reason
 		}
-		return "run " + ev.Run
+		if v.first != "" {
+			text = v.first + " · " + text
+		}
+		return text
 	case run.Done:
 		text := lang.Text(v.lang, "status.done") + " · " + took(ev.Time.Sub(v.began))
 		if v.tokens > 0 {

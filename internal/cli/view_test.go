@@ -13,11 +13,19 @@ import (
 // screen is a terminal on which both the answer and the board appear.
 func screen(live bool, events ...event.Data) string {
 	var b strings.Builder
-	v := &textView{out: &b, live: live, board: lines{&b}, lang: lang.English}
+	v := &textView{out: &b, board: lines{&b}, lang: lang.English}
+	g := &glass{columns: 200}
+	if live {
+		v.out, v.board = g, lines{g}
+		v.paper = &paper{out: g, size: func() (int, int) { return 200, 24 }}
+	}
 	for i, d := range events {
 		v.show(event.Event{Run: "r1", Time: time.Unix(int64(i), 0), Data: d})
 	}
 	v.close()
+	if live {
+		return g.String()
+	}
 	return b.String()
 }
 
@@ -39,15 +47,15 @@ func TestTextView(t *testing.T) {
 		},
 		"news that come late do not tear it": {
 			true, []event.Data{event.AnswerDelta{Text: "one "}, running, event.AnswerDelta{Text: "two"}, event.Message{Role: "assistant", Text: "one two"}, done},
-			"one two\ndone · 4s\n",
+			"one two\ndone · 3s\n",
 		},
 		"what was void is written again": {
 			true, []event.Data{event.AnswerDelta{Text: "on"}, event.AnswerDelta{Reset: true}, event.AnswerDelta{Text: "two"}, event.Message{Role: "assistant", Text: "two"}},
-			"on\ntwo\n",
+			"two\n",
 		},
 		"pieces were missed": {
 			true, []event.Data{event.AnswerDelta{Text: "one "}, event.Message{Role: "assistant", Text: "one two"}},
-			"one \none two\n",
+			"one two\n",
 		},
 		"an escape in two pieces": {
 			true, []event.Data{event.AnswerDelta{Text: "a\x1b"}, event.AnswerDelta{Text: "[31mb"}, event.Message{Role: "assistant", Text: "a\x1b[31mb"}},
@@ -56,6 +64,14 @@ func TestTextView(t *testing.T) {
 		"cancelled while writing": {
 			true, []event.Data{event.AnswerDelta{Text: "one"}, event.RunStatus{Status: string(run.Cancelled)}},
 			"one\nThe run was cancelled. What was found until then is kept.\n",
+		},
+		"what is strong is not spelt out": {
+			true, []event.Data{event.AnswerDelta{Text: "a **b"}, event.AnswerDelta{Text: "c** d\n\n> e"}, event.Message{Role: "assistant", Text: "a **bc** d\n\n> e", KeyPoints: []string{"k"}}},
+			"a bc d\n\n│ e\n\nKey points\n\n• k\n",
+		},
+		"the time of what was done now": {
+			false, []event.Data{running, event.SearchStarted{Query: "q"}, event.RunStatus{Status: string(run.Paused)}, running, done},
+			"run r1\nsearches: q\npaused\nrun r1\ndone · 1s\n",
 		},
 		"key points": {
 			false, []event.Data{event.Message{Role: "assistant", Text: "x", KeyPoints: []string{"a\nb", "c\x1b[2J"}}},
@@ -123,5 +139,23 @@ func TestTextView(t *testing.T) {
 		if got := screen(tc.live, tc.events...); got != tc.want {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, got, tc.want)
 		}
+	}
+}
+
+// A fork has the events of its original; what it tells at the end is its own.
+func TestAForkTellsItsOwnTimeAndCost(t *testing.T) {
+	var b strings.Builder
+	v := &textView{out: &b, board: lines{&b}, lang: lang.English, since: time.Unix(1000, 0)}
+	for _, ev := range []struct {
+		at int64
+		event.Data
+	}{
+		{1, event.RunStatus{Status: string(run.Running)}}, {2, event.Usage{Input: 6000, Output: 973}},
+		{1000, event.RunStatus{Status: string(run.Running)}}, {1001, event.Usage{Input: 10, Output: 2}}, {1003, event.RunStatus{Status: string(run.Done)}},
+	} {
+		v.show(event.Event{Run: "r2", Time: time.Unix(ev.at, 0), Data: ev.Data})
+	}
+	if got := b.String(); !strings.HasSuffix(got, "done · 3s · 12 tokens\n") {
+		t.Errorf("%q", got)
 	}
 }

@@ -84,7 +84,7 @@ type setting struct {
 type state struct {
 	env      environ
 	named    map[string]origin // where variables stand that a .env has
-	dir      string // what relative paths of variables and flags are relative to
+	dir      string            // what relative paths of variables and flags are relative to
 	file     string
 	layers   [layerFlag + 1][]setting
 	agents   map[string]*entry // by name, of the files

@@ -330,6 +330,7 @@ func (w *writing) report(outcome report.Outcome) *report.Report {
 	r := &report.Report{
 		Version: report.Version, Run: rec.ID, Created: rec.Created.UTC(), Question: w.req.Question, Lang: w.language, Outcome: outcome,
 		Base: w.req.In.Base, Notes: w.notes(),
+		Assisted: e.Asked && w.set.MinIterations > 0, // reports of earlier programs say what they said
 		Coverage: report.Coverage{Facets: report.Share{Covered: e.Covered(), Total: len(e.Facets)}, Missing: e.Missing()},
 	}
 	r.Conflicts = w.conflicts()

@@ -14,11 +14,12 @@ var wide = &unicode.RangeTable{
 		{Lo: 0xffe0, Hi: 0xffe6, Stride: 1},
 	},
 	R32: []unicode.Range32{
-		{Lo: 0x1f300, Hi: 0x1f64f, Stride: 1}, {Lo: 0x1f900, Hi: 0x1f9ff, Stride: 1}, {Lo: 0x20000, Hi: 0x3fffd, Stride: 1},
+		{Lo: 0x1f300, Hi: 0x1f64f, Stride: 1}, {Lo: 0x1f680, Hi: 0x1f6ff, Stride: 1}, {Lo: 0x1f900, Hi: 0x1f9ff, Stride: 1}, {Lo: 0x20000, Hi: 0x3fffd, Stride: 1},
 	},
 }
 
-func columns(r rune) int {
+// RuneWidth is how many columns a character takes.
+func RuneWidth(r rune) int {
 	switch {
 	case r < 0x300:
 		return 1
@@ -34,7 +35,7 @@ func columns(r rune) int {
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
-		n += columns(r)
+		n += RuneWidth(r)
 	}
 	return n
 }
@@ -51,7 +52,7 @@ func Fit(s string, width int) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range s {
-		if n += columns(r); n > width-1 {
+		if n += RuneWidth(r); n > width-1 {
 			break
 		}
 		b.WriteRune(r)

@@ -192,6 +192,12 @@ func (s *Store) ChangeCollection(ctx context.Context, id string, change kb.Chang
 	if err != nil {
 		return 0, fmt.Errorf("change collection %q: %w", id, err)
 	}
+	if change.Name != "" {
+		if other := s.named(change.Name); other != nil && other != c {
+			return 0, fmt.Errorf("change collection %q: %q: %w", id, change.Name, kb.ErrExists)
+		}
+		c.rec.Name, c.rec.Auto = change.Name, false
+	}
 	c.rec.Revision, c.rec.LastDocument, c.rec.LastSegment = next.Revision, next.Document, next.Segment
 	for _, n := range change.Delete {
 		if d, ok := c.documents[n]; ok {

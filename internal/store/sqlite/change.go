@@ -186,6 +186,11 @@ func (t *tx) change(id string, c kb.Change, contents []content) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if c.Name != "" {
+		if err := t.rename(n, c.Name); err != nil {
+			return 0, err
+		}
+	}
 	var sum counts
 	if err := t.remove(n, c, &sum); err != nil {
 		return 0, err
@@ -216,6 +221,18 @@ func (t *tx) change(id string, c kb.Change, contents []content) (int64, error) {
 		documents = documents + ?, failed = failed + ?, chunks = chunks + ?, bytes = bytes + ?,
 		roots = coalesce(?, roots), synced = coalesce(nullif(?, 0), synced) WHERE n = ?`,
 		m.Revision, m.Document, m.Segment, sum.documents, sum.failed, sum.chunks, sum.bytes, roots, moment(c.Synced), n)
+}
+
+// rename gives a collection a name that no other has.
+func (t *tx) rename(collection int64, name string) error {
+	var other int64
+	switch err := t.row("SELECT n FROM collections WHERE name = ? AND n <> ?", []any{name, collection}, &other); {
+	case err == nil:
+		return fmt.Errorf("%q: %w", name, kb.ErrExists)
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	return t.exec("UPDATE collections SET name = ?, auto = 0 WHERE n = ?", name, collection)
 }
 
 // remove carries out the removals of a change.

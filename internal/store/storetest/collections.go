@@ -207,6 +207,19 @@ var collectionTests = []test{
 		f.same(f.contents("c"), contents{Collection: want})
 		f.ok(f.store.Check(f.ctx))
 	}},
+	{"a collection gets another name", func(f *fixture) {
+		f.ok(f.store.CreateCollection(f.ctx, kb.Collection{ID: "c", Name: "/folder", Roots: []string{"/folder"}, Auto: true, Created: at}))
+		f.collect("other")
+		f.change("c", kb.Change{Put: []kb.Document{document(1, "/folder/a")}})
+		f.refused("c", kb.Change{Revision: 1, Name: "other", Delete: []int64{1}}, kb.ErrExists)
+		f.change("c", kb.Change{Name: "notes"})
+		got, err := f.store.Collection(f.ctx, "notes")
+		f.ok(err)
+		f.same([]any{got.ID, got.Auto, got.Documents}, []any{"c", false, 1})
+		_, err = f.store.Collection(f.ctx, "/folder")
+		f.is(err, kb.ErrNoCollection)
+		f.change("c", kb.Change{Name: "notes"}) // its own
+	}},
 	{"documents that were read otherwise are counted", func(f *fixture) {
 		f.collect("c")
 		a, b, c := document(1, "/a"), unreadable(2, "/b"), document(3, "/c")
