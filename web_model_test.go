@@ -25,6 +25,9 @@ func TestWebOutlivesItsModel(t *testing.T) {
 	c := longWebRuns[0]
 	for step, schema := range schemaOf {
 		for _, fault := range []llmtest.FaultKind{llmtest.Status, llmtest.Malformed, llmtest.WrongSchema, llmtest.Cut, llmtest.Empty} {
+			if step == "answer" && fault == llmtest.WrongSchema {
+				continue // it only lacks what is beside the answer
+			}
 			t.Run(fmt.Sprint(step, "/", fault), func(t *testing.T) {
 				t.Parallel()
 				w := startWeb(t, webtest.Options{})

@@ -280,13 +280,13 @@ func TestMisbehavingModels(t *testing.T) {
 		}}, "no more than 3 questions"},
 		"no provider": {&model{reply: func(int, *llm.Request) (llm.Message, error) {
 			return llm.Message{}, &llm.Error{Kind: llm.ErrUnreachable, Message: "refused"}
-		}}, "refused"},
+		}}, `refused","then":"rules"`},
 		"tools are not supported": {&model{reply: func(n int, req *llm.Request) (llm.Message, error) {
 			if len(req.Tools) > 0 {
 				return llm.Message{}, &llm.Error{Kind: llm.ErrBadRequest, Unsupported: "tools", Message: "no tools"}
 			}
 			return text(`{"function_name_choice":"finalanswertool","reasoning":"r","completed_steps":["a"],"answer":"the sum is 5","status":"completed"}`), nil
-		}}, "the sum is 5"},
+		}}, `"then":"without_tools"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, decider := range []agent.DeciderName{agent.Native, agent.Hybrid} {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"dossier/event"
 	"dossier/llm"
+	"dossier/prompt"
 	"dossier/run"
 	"dossier/tool"
 )
@@ -170,13 +172,16 @@ func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *o
 		}
 		call, cancel := s.UntilFinish(ctx)
 		defer cancel()
+		who := prompt.Caller{Scope: s, Role: w.Agent.Role, Model: cmp.Or(req.Model, w.client.Setting().Name)}
+		watched, answered := who.Watch(call)
 		var r reply
 		var err error
 		if want == nil {
-			r, err = w.plain(call, s, req)
+			r, err = w.plain(watched, s, req, who)
 		} else {
-			r, err = w.structured(call, s, req, want)
+			r, err = w.structured(watched, s, req, want)
 		}
+		answered()
 		if err == nil {
 			r.At = time.Now().UTC()
 			return r, nil
@@ -187,7 +192,11 @@ func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *o
 		if call.Err() != nil {
 			return reply{Gone: &goneError{Why: context.Cause(call).Error(), Spent: true}}, nil
 		}
-		return reply{Gone: goneFrom(err)}, nil
+		gone := goneFrom(err)
+		if errors.Is(err, llm.ErrNotConfigured) {
+			return reply{Gone: gone}, nil // which is no failure
+		}
+		return reply{Gone: gone}, who.Failed(err, gone.then())
 	})
 	if err != nil {
 		return reply{}, err
@@ -212,8 +221,24 @@ func goneFrom(err error) *goneError {
 	return g
 }
 
+// then is what follows from it; see Work.hopeless and misread.
+func (e *goneError) then() llm.Consequence {
+	switch {
+	case e.toolless():
+		return llm.ThenWithoutTools
+	case e.Unfit:
+		return llm.ThenAgain
+	}
+	return llm.ThenRules
+}
+
+// toolless says that the endpoint does not know function calling.
+func (e *goneError) toolless() bool {
+	return e.Unsupported == "tools" || e.Unsupported == "tool_choice"
+}
+
 // plain asks for a reply as it comes.
-func (w *Work) plain(ctx context.Context, s *run.Scope, req *llm.Request) (reply, error) {
+func (w *Work) plain(ctx context.Context, s *run.Scope, req *llm.Request, who prompt.Caller) (reply, error) {
 	var sink func(llm.Chunk)
 	if !w.ends && len(w.Task.Callers) == 0 {
 		// A reply without a call is the answer; what came with a call before it
@@ -231,6 +256,9 @@ func (w *Work) plain(ctx context.Context, s *run.Scope, req *llm.Request) (reply
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Unsupported == "tool_choice" && req.ToolChoice != "" {
 		softer := *req
 		softer.ToolChoice = ""
+		if err := who.Failed(err, llm.ThenOtherWay); err != nil {
+			return reply{}, err
+		}
 		resp, err = w.client.Stream(ctx, &softer, sink)
 	}
 	if err != nil {

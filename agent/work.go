@@ -343,7 +343,7 @@ func (w *Work) hopeless(err error) error {
 	switch {
 	case gone.Spent:
 		return &stuckError{gone}
-	case gone.Unsupported == "tools" || gone.Unsupported == "tool_choice":
+	case gone.toolless():
 		w.decider = iron{}
 		return nil
 	}

@@ -1,6 +1,8 @@
 package cite
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,9 +15,10 @@ import (
 // thing, as far as their sentences, and the titles of their sources, tell.
 // Numbers of sections are of none. Not of one thing are sentences that each name
 // something which the other does not, one whose name is longer (the Lesser
-// General Public License), and those of documents that are each about something
-// else, unless both sentences have the name of what they speak of. Of two values
-// the first conflict is enough, however many sources give them.
+// General Public License), those of editions of one document, and those of
+// documents that are each about something else by their titles, unless both have
+// the name of what they speak of. Of two values the first conflict is enough,
+// however many sources give them.
 func OfOneThing(conflicts []Conflict, ledger *Ledger, snapshots Snapshots) []Conflict {
 	documents := map[int]*document{}
 	read := func(s Statement) subject {
@@ -25,7 +28,7 @@ func OfOneThing(conflicts []Conflict, ledger *Ledger, snapshots Snapshots) []Con
 			d = readDocument(source, snapshots)
 			documents[source.Number] = d
 		}
-		return d.subject(s.Quote)
+		return d.subject(s)
 	}
 	var out []Conflict
 	told := map[[2]string]bool{}
@@ -41,12 +44,18 @@ func OfOneThing(conflicts []Conflict, ledger *Ledger, snapshots Snapshots) []Con
 
 func oneThing(a, b subject) bool {
 	switch {
+	case editions(a.document, b.document):
+		return false
 	case a.pairs || b.pairs: // nothing tells names in such a script
 		return true
-	case a.names.beside(b) && b.names.beside(a), longer(a.words, b.words), longer(b.words, a.words):
+	case longer(a.words, b.words), longer(b.words, a.words):
+		return false
+	case shared(a, b):
+		return true
+	case a.names.beside(b.text) && b.names.beside(a.text):
 		return false
 	}
-	return shared(a, b) || !a.topics.beside(b) || !b.topics.beside(a)
+	return !a.topics.beside(b.title) || !b.topics.beside(a.title)
 }
 
 // label reports whether the value is the number of a place in a text, or of a
@@ -78,16 +87,18 @@ func numberedThing(before, after string) bool {
 var (
 	labelBefore = pattern(`(?i)(?:^|\P{L})(?:sections?|sec\.?|chapters?|ch\.|articles?|clauses?|paragraphs?|parts?|appendix|figures?|fig\.?|tables?|pages?|pp?\.|steps?|lines?|items?|notes?|versions?|v\.?|releases?|` +
 		`раздел\p{L}*|глав\p{L}*|стать\p{L}*|пункт\p{L}*|п\.|параграф\p{L}*|част[ьи]|рис\.|рисун\p{L}*|табл\.|таблиц\p{L}*|стр\.|страниц\p{L}*|шаг\p{L}*|строк\p{L}*|верси\p{L}*|§+)[ \t\x{a0}]*$`)
+	// numbered are words of titles that only say that there are many.
+	numbered   = pattern(`(?i)^(?:documents?|doc|files?|pages?|parts?|chapters?|sections?|volumes?|papers?|untitled|документ|файл|страница|часть|глава|раздел|том|文档|文件)$`)
 	labelAfter = pattern(`^ ?(?:章|节|節|条|條|款|页|頁|版|步|部分)`)
 )
 
 // terms is a set of them.
 type terms map[string]bool
 
-// beside reports whether one of them is nowhere in the other subject's document.
-func (t terms) beside(o subject) bool {
+// beside reports whether one of them is not among others.
+func (t terms) beside(others terms) bool {
 	for term := range t {
-		if !o.text[term] {
+		if !others[term] {
 			return true
 		}
 	}
@@ -96,43 +107,80 @@ func (t terms) beside(o subject) bool {
 
 // document is what a source is about.
 type document struct {
-	lang   lang.Code
-	count  map[string]int // of the terms of its text
-	text   terms          // of the text and the title
-	topics terms          // of the title, that the text has too
-	common terms          // that the text has in lower case
+	lang    lang.Code
+	count   map[string]int // of the terms of its text
+	text    terms          // of the text and the title
+	title   terms
+	edition []string // numbers of the title
+	topics  terms    // of the title, that the text has too if it has any
+	common  terms    // that the text has in lower case
 }
 
 func readDocument(source Source, snapshots Snapshots) *document {
-	d := &document{lang: source.Lang, count: map[string]int{}, text: terms{}, topics: terms{}, common: terms{}}
+	title, text := source.Title, ""
 	if snap := snapshots[source.Snapshot]; snap != nil {
-		for _, t := range index.Tokens(snap.Text, source.Lang) {
-			d.text[t.Term] = true
-			d.count[t.Term]++
-			if first, _ := utf8.DecodeRuneInString(snap.Text[t.Start:]); !unicode.IsUpper(first) {
-				d.common[t.Term] = true
+		text = snap.Text
+	}
+	if begins(text, title) {
+		title = ""
+	}
+	d := &document{lang: source.Lang, count: map[string]int{}, text: terms{}, title: terms{}, topics: terms{}, common: terms{}}
+	for _, t := range index.Tokens(text, source.Lang) {
+		d.text[t.Term] = true
+		d.count[t.Term]++
+		if first, _ := utf8.DecodeRuneInString(text[t.Start:]); !unicode.IsUpper(first) {
+			d.common[t.Term] = true
+		}
+	}
+	for _, t := range index.Tokens(title, source.Lang) {
+		d.text[t.Term] = true
+		switch {
+		case t.Function || numbered().MatchString(title[t.Start:t.End]):
+		case t.Number:
+			d.edition = append(d.edition, t.Term)
+		default:
+			d.title[t.Term] = true
+			if d.count[t.Term] > 1 {
+				d.topics[t.Term] = true
 			}
 		}
 	}
-	for _, t := range index.Tokens(source.Title, source.Lang) {
-		if d.text[t.Term] = true; !t.Function && !t.Number && d.count[t.Term] > 1 {
-			d.topics[t.Term] = true
-		}
+	if len(d.topics) == 0 {
+		d.topics = d.title // the name of a file
 	}
 	return d
+}
+
+// begins reports whether a text begins with its title as with a sentence: it has
+// no title, and somebody took what there is.
+func begins(text, title string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), strings.TrimRight(title, " .…"))
+	rest = strings.TrimLeft(rest, " \t")
+	return ok && title != "" && rest != "" && rest[0] != '\n'
+}
+
+// editions reports whether two documents have one title but for its numbers.
+func editions(a, b *document) bool {
+	return len(a.title) > 0 && len(a.edition) > 0 && len(b.edition) > 0 && maps.Equal(a.title, b.title) && !slices.Equal(a.edition, b.edition)
 }
 
 // subject is what a sentence of a document is about.
 type subject struct {
 	*document
-	words []string // terms in order, those of names in capitals
+	own   []string // terms in order
+	words []string // the same, those of names in capitals
 	names terms
 	pairs bool
 }
 
-func (d *document) subject(sentence string) subject {
+func (d *document) subject(s Statement) subject {
+	sentence := s.Quote
+	value := strings.Index(sentence, s.Value)
 	out := subject{document: d, names: terms{}}
 	for i, t := range index.Tokens(sentence, d.lang) {
+		if value >= 0 && t.Start >= value && t.End <= value+len(s.Value) {
+			continue // it is said of the subject
+		}
 		out.pairs = out.pairs || t.Pair
 		first, _ := utf8.DecodeRuneInString(sentence[t.Start:])
 		name := unicode.IsUpper(first)
@@ -145,7 +193,7 @@ func (d *document) subject(sentence string) subject {
 			out.names[t.Term] = true
 			term = strings.ToUpper(term)
 		}
-		out.words = append(out.words, term)
+		out.own, out.words = append(out.own, t.Term), append(out.words, term)
 	}
 	return out
 }
@@ -177,15 +225,20 @@ func written(word string) bool {
 	return false
 }
 
-// shared reports whether both sentences have a name: one that stands nowhere in
-// lower case, and no abbreviation, which many things share.
+// shared reports whether both have a name, in the sentence or in the title: one
+// that the text has and never in lower case, and no abbreviation, which many
+// things share.
 func shared(a, b subject) bool {
-	for name := range a.names {
-		if b.names[name] && !a.common[name] && !b.common[name] && utf8.RuneCountInString(name) > shortName {
+	for _, name := range slices.Concat(a.own, slices.Collect(maps.Keys(a.title))) {
+		if (slices.Contains(b.own, name) || b.title[name]) && a.real(name) && b.real(name) {
 			return true
 		}
 	}
 	return false
+}
+
+func (d *document) real(name string) bool {
+	return d.count[name] > 0 && !d.common[name] && utf8.RuneCountInString(name) > shortName
 }
 
 // shortName is how many letters an abbreviation has: TCP, HTTP.

@@ -87,9 +87,12 @@ func (s *Snapshot) PassageAt(source int, span lang.Span) Passage {
 	return Passage{Source: source, Start: span.Start, End: span.End, Line: s.Line(span.Start)}
 }
 
-// SamePassages reports whether two lists are of the same spans of the same sources.
+// SamePassages reports whether two lists are of the same spans of the same
+// sources, and what says most in them is the same.
 func SamePassages(a, b []Passage) bool {
-	return slices.EqualFunc(a, b, func(p, q Passage) bool { return p.Source == q.Source && p.Start == q.Start && p.End == q.End })
+	return slices.EqualFunc(a, b, func(p, q Passage) bool {
+		return p.Source == q.Source && p.Start == q.Start && p.End == q.End && p.MarkStart == q.MarkStart && p.MarkEnd == q.MarkEnd
+	})
 }
 
 // Quote returns the passage's text. A span that doesn't lie in the snapshot or

@@ -33,8 +33,8 @@ type PlainConfig struct {
 }
 
 // Plain makes a client. It sets no time limit of its own: callers cancel
-// through the context. A redirect to another host is refused when the request
-// carries credentials.
+// through the context. A redirect to another host is refused: what is sent, a
+// prompt or a query, is for the endpoint that was configured.
 func Plain(c PlainConfig) (*http.Client, error) {
 	if c.DialTimeout <= 0 {
 		c.DialTimeout = 10 * time.Second
@@ -105,10 +105,6 @@ func caPool(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// credentials are the headers that must not reach another host. net/http
-// drops some of them by itself on such a redirect, but not a provider's own.
-var credentials = []string{"Authorization", "Cookie", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "X-Subscription-Token"}
-
 const maxRedirects = 10
 
 func sameHostOnly(req *http.Request, via []*http.Request) error {
@@ -120,11 +116,6 @@ func sameHostOnly(req *http.Request, via []*http.Request) error {
 	if first.URL.Host == req.URL.Host && !downgrade {
 		return nil
 	}
-	for _, h := range credentials {
-		if first.Header.Get(h) != "" {
-			return fmt.Errorf("refused a redirect to %s://%s: it would hand over the credentials for %s; configure the new address if it is right",
-				req.URL.Scheme, req.URL.Host, first.URL.Host)
-		}
-	}
-	return nil
+	return fmt.Errorf("refused a redirect to %s://%s: it would hand over what is meant for %s; configure the new address if it is right",
+		req.URL.Scheme, req.URL.Host, first.URL.Host)
 }

@@ -20,6 +20,8 @@ var decoders = map[Kind]func([]byte) (Data, error){
 	KindClarifyAnswered:    decodeAs[ClarifyAnswered],
 	KindBudgetWarning:      decodeAs[BudgetWarning],
 	KindUsage:              decodeAs[Usage],
+	KindModelFailed:        decodeAs[ModelFailed],
+	KindModelWaiting:       decodeAs[ModelWaiting],
 	KindHeartbeat:          decodeAs[Heartbeat],
 	KindProgress:           decodeAs[Progress],
 	KindCircumstances:      decodeAs[Circumstances],
@@ -77,6 +79,14 @@ func (BudgetWarning) sealed()    {}
 // Kind implements Data.
 func (Usage) Kind() Kind { return KindUsage }
 func (Usage) sealed()    {}
+
+// Kind implements Data.
+func (ModelFailed) Kind() Kind { return KindModelFailed }
+func (ModelFailed) sealed()    {}
+
+// Kind implements Data.
+func (ModelWaiting) Kind() Kind { return KindModelWaiting }
+func (ModelWaiting) sealed()    {}
 
 // Kind implements Data.
 func (Heartbeat) Kind() Kind { return KindHeartbeat }

@@ -31,6 +31,8 @@ var every = []event.Data{
 	event.ClarifyAnswered{ID: "?1", Answer: "2026"},
 	event.BudgetWarning{What: "tokens", Limit: 1000, Spent: 812},
 	event.Usage{Role: "chat", Model: "m", Input: 12, Output: 5, Cost: 0.001},
+	event.ModelFailed{Role: "writer", Model: "m", Code: "server", Message: "HTTP 500", Attempt: 1, Then: "repeated", Wait: 0.5},
+	event.ModelWaiting{Role: "writer", Model: "m", Code: "server", Message: "HTTP 500", Attempt: 1, Wait: 0.5},
 	event.Heartbeat{},
 	event.Progress{What: "reading", Done: 3, Total: 12, Note: "docs/events.md"},
 	event.Circumstances{Changes: []event.Change{{What: "model", Of: "writer", Was: "m"}}},

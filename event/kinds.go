@@ -64,6 +64,31 @@ type (
 		Cost        float64 `json:"cost,omitempty"`
 		Estimated   bool    `json:"estimated,omitempty"`
 	}
+	// ModelFailed is a call to a model that failed, or a reply that could not be
+	// used, and what follows: repeated, after Wait seconds; again, the model was
+	// told what is wrong; shorter, with less of the conversation; other_way,
+	// without what the endpoint refused; without_tools, an agent calls its tools
+	// in text; rules, these decide instead; failed, there is nothing instead.
+	ModelFailed struct {
+		Role    string  `json:"role,omitempty"`
+		Model   string  `json:"model,omitempty"`
+		Code    string  `json:"code"`
+		Message string  `json:"message"`
+		Attempt int     `json:"attempt,omitempty"`
+		Then    string  `json:"then"`
+		Wait    float64 `json:"wait,omitempty"`
+	}
+	// ModelWaiting says at once what is the matter with a model that the run
+	// waits for: a failure, of which a ModelFailed follows, or silence (quiet),
+	// and for how many seconds. It is transient.
+	ModelWaiting struct {
+		Role    string  `json:"role,omitempty"`
+		Model   string  `json:"model,omitempty"`
+		Code    string  `json:"code"`
+		Message string  `json:"message,omitempty"`
+		Attempt int     `json:"attempt,omitempty"`
+		Wait    float64 `json:"wait,omitempty"`
+	}
 	// Heartbeat tells listeners that the run is alive. It is transient.
 	Heartbeat struct{}
 	// Progress says how far a long piece of work is. Total is 0 while it is
@@ -307,6 +332,8 @@ const (
 	KindClarifyAnswered    Kind = "clarify.answered"
 	KindBudgetWarning      Kind = "budget.warning"
 	KindUsage              Kind = "usage"
+	KindModelFailed        Kind = "model.failed"
+	KindModelWaiting       Kind = "model.waiting"
 	KindHeartbeat          Kind = "heartbeat"
 	KindProgress           Kind = "progress"
 	KindCircumstances      Kind = "run.circumstances"
@@ -340,7 +367,7 @@ const (
 // IsTransient says whether data of this type is never stored.
 func IsTransient(d Data) bool {
 	switch d.(type) {
-	case AnswerDelta, ReportDelta, Heartbeat, Progress:
+	case AnswerDelta, ReportDelta, Heartbeat, Progress, ModelWaiting:
 		return true
 	}
 	return false

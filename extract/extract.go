@@ -87,7 +87,7 @@ type Options struct {
 // in manuals an answer is often said in other words than the question, and what
 // has most of the question's words often answers another. bench/fit prints what
 // other floors would let through and refuse.
-const Floor = 0.14
+const Floor = 0.12
 
 // Sure is the confidence from which quotes answer more often than not: of those
 // below it fewer than half do, of those above it six or seven in ten

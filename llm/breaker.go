@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -113,15 +115,11 @@ func (g *gate) deadline(w *waiter) int64 {
 func (g *gate) brokenError(now int64) *Error {
 	e := &Error{Kind: ErrUnreachable, Endpoint: g.cfg.Endpoint}
 	if g.cause != nil {
-		e.Kind, e.Model, e.Status = g.cause.Kind, g.cause.Model, g.cause.Status
-		if e.Endpoint == "" {
-			e.Endpoint = g.cause.Endpoint
-		}
-		e.Err = g.cause
+		e.Kind, e.Model, e.Status, e.Message, e.Err = g.cause.Kind, g.cause.Model, g.cause.Status, g.cause.Message, g.cause.Err
+		e.Endpoint = cmp.Or(e.Endpoint, g.cause.Endpoint)
 	}
-	e.Message = fmt.Sprintf("not called: %d calls in a row got no answer", g.row)
+	e.Message = strings.TrimPrefix(fmt.Sprintf("%s; not called now: %d calls in a row got no answer", e.Message, g.row), "; ")
 	if d := time.Duration(g.until - now); d > 0 {
-		e.Message += fmt.Sprintf(", the next try is in %s", d.Round(100*time.Millisecond))
 		e.RetryAfter = d
 	}
 	return e

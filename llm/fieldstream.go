@@ -64,6 +64,14 @@ func (f *fieldStream) restart() {
 	*f = fieldStream{field: f.field, sink: f.sink, reset: f.reset}
 }
 
+// whole tells a text of which nothing was heard while it arrived.
+func (f *fieldStream) whole(text string) {
+	if f != nil && !f.sent && text != "" {
+		f.sent = true
+		f.sink(text)
+	}
+}
+
 func (f *fieldStream) feed(text string) {
 	text = f.skipThoughts(text)
 	for i := 0; i < len(text) && f.state != done; i++ {

@@ -25,6 +25,7 @@ type gate struct {
 
 	learned
 	breaker
+	closedBy *Error // whose Retry-After was obeyed last
 
 	successes, limited, retries uint64
 }
@@ -71,6 +72,10 @@ func (g *gate) enter(ctx context.Context, t *ticket) error {
 		g.mu.Unlock()
 		return nil
 	}
+	if err := g.hopeless(ctx, now); err != nil {
+		g.mu.Unlock()
+		return err
+	}
 	w := &waiter{ticket: t, since: now, ready: make(chan struct{})}
 	g.insert(w)
 	g.dispatch(now)
@@ -90,6 +95,21 @@ func (g *gate) enter(ctx context.Context, t *ticket) error {
 		g.release(g.now()) // it was let out at the same moment
 	}
 	return ctx.Err()
+}
+
+// hopeless says why a call that can be replaced is not worth waiting for: the
+// endpoint is believed to be down, or asked for more time than there is.
+func (g *gate) hopeless(ctx context.Context, now int64) error {
+	if !replaceable(ctx) {
+		return nil
+	}
+	if g.breaker.wait(now) != 0 {
+		return g.brokenError(now)
+	}
+	if end, ok := ctx.Deadline(); ok && g.closedBy != nil && now+int64(time.Until(end)) <= g.closed {
+		return g.closedBy
+	}
+	return nil
 }
 
 // untilLeave is a wait that no clock ends, only a call that leaves.
@@ -145,6 +165,9 @@ func (g *gate) leave(ctx context.Context, t *ticket, err error) {
 func (g *gate) obeyed(e *Error) time.Duration {
 	if e.RetryAfter > g.cfg.MaxRetryAfter {
 		return 0 // the call fails with it
+	}
+	if e.RetryAfter > 0 {
+		g.closedBy = e
 	}
 	return e.RetryAfter
 }

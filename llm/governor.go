@@ -21,9 +21,11 @@ type GovernorConfig struct {
 	StartConcurrency int
 	MaxConcurrency   int
 	// MaxRetries is how often one call is repeated after a failure that may
-	// pass (3); negative means never. Waits for a rate limit don't count: a
-	// call that is only told "later" ends with its context, not by itself.
+	// pass (3); negative means never. Waits for a rate limit don't count.
 	MaxRetries int
+	// MaxTime is how long one call may take with all its repetitions and waits
+	// (10 min). It ends with the last failure then; negative means no bound.
+	MaxTime time.Duration
 	// Backoff is the wait before the first repetition (500 ms). It doubles
 	// each time up to MaxBackoff (20 s) and is jittered by half. After a 429
 	// the first wait is a fifth of it, because there the learned pace, which
@@ -64,6 +66,7 @@ func (c GovernorConfig) withDefaults() GovernorConfig {
 	c.StartConcurrency = max(1, min(c.StartConcurrency, c.MaxConcurrency))
 	def(&c.MaxRetries, 3)
 	def(&c.BreakerAfter, 5)
+	defTime(&c.MaxTime, 10*time.Minute)
 	defTime(&c.Backoff, 500*time.Millisecond)
 	defTime(&c.MaxBackoff, 20*time.Second)
 	defTime(&c.MaxRetryAfter, 15*time.Minute)
@@ -157,7 +160,15 @@ type governedModel struct {
 }
 
 func (gm governedModel) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*Response, error) {
-	c := new(call)
+	c := &call{model: req.Model}
+	within, cancel := gm.g.within(ctx)
+	defer cancel()
+	resp, err := gm.repeated(within, c, req, sink)
+	return resp, gm.g.overdue(ctx, within, c, err)
+}
+
+// repeated makes the call as often as it takes.
+func (gm governedModel) repeated(ctx context.Context, c *call, req *Request, sink func(Chunk)) (*Response, error) {
 	var out func(Chunk)
 	if sink != nil {
 		out = func(ch Chunk) {
@@ -196,7 +207,15 @@ type governedEmbedder struct {
 }
 
 func (ge governedEmbedder) Embed(ctx context.Context, model string, texts []string) (*Embeddings, error) {
-	c := new(call)
+	c := &call{model: model}
+	within, cancel := ge.g.within(ctx)
+	defer cancel()
+	out, err := ge.repeated(within, c, model, texts)
+	return out, ge.g.overdue(ctx, within, c, err)
+}
+
+// repeated makes the call as often as it takes.
+func (ge governedEmbedder) repeated(ctx context.Context, c *call, model string, texts []string) (*Embeddings, error) {
 	for {
 		if err := ge.g.enter(ctx, c); err != nil {
 			return nil, err
@@ -225,8 +244,29 @@ type call struct {
 	ticket  ticket
 	failed  int // attempts that count
 	limited int // attempts answered by a 429
+	model   string
+	last    error // of the attempts
 	// delivered says that the sink got something of the current attempt.
 	delivered bool
+}
+
+// within returns ctx with the end of all that a call may take.
+func (g *Governor) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if g.cfg.MaxTime < 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, g.cfg.MaxTime)
+}
+
+// overdue is the error of a call: where its time was up, what went wrong last.
+func (g *Governor) overdue(ctx, within context.Context, c *call, err error) error {
+	if err == nil || ctx.Err() != nil || within.Err() == nil {
+		return err
+	}
+	if c.last != nil {
+		return fmt.Errorf("given up after %s: %w", g.cfg.MaxTime, c.last)
+	}
+	return &Error{Kind: ErrTimeout, Endpoint: g.cfg.Endpoint, Model: c.model, Message: "no whole answer within " + g.cfg.MaxTime.String()}
 }
 
 func (g *Governor) enter(ctx context.Context, c *call) error {
@@ -242,6 +282,7 @@ func (g *Governor) pause(ctx context.Context, c *call, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
+	c.last = err
 	var e *Error
 	if !errors.As(err, &e) || !e.Retryable() || e.RetryAfter > g.cfg.MaxRetryAfter {
 		return err
@@ -250,9 +291,6 @@ func (g *Governor) pause(ctx context.Context, c *call, err error) error {
 	if e.Kind == ErrRateLimited {
 		c.limited++
 		wait = g.backoff(wait/5, c.limited)
-		if e.RetryAfter > 0 {
-			wait = 0 // the gate is closed to everybody for as long
-		}
 	} else {
 		c.failed++
 		if c.failed > g.cfg.MaxRetries {
@@ -263,9 +301,14 @@ func (g *Governor) pause(ctx context.Context, c *call, err error) error {
 		}
 		wait = g.backoff(wait, c.failed)
 	}
+	pause := max(wait, e.RetryAfter)
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= pause && replaceable(ctx) {
+		return err // it would be broken off before it could go out again
+	}
 	g.gate.countRetry()
-	if wait <= 0 {
-		return nil
+	tell(ctx, Failure{Err: err, Attempt: c.failed + c.limited, Then: ThenRepeated, Wait: pause})
+	if e.Kind == ErrRateLimited && e.RetryAfter > 0 || wait <= 0 {
+		return nil // the gate is closed to everybody for as long
 	}
 	t := time.NewTimer(wait)
 	defer t.Stop()

@@ -34,7 +34,7 @@ func TestGovernorRetries(t *testing.T) {
 		{"server error", []error{&llm.Error{Kind: llm.ErrServer, Status: 500}}, 2, false},
 		{"three passing failures", []error{&llm.Error{Kind: llm.ErrTimeout}, &llm.Error{Kind: llm.ErrCut}, &llm.Error{Kind: llm.ErrMalformed}}, 4, false},
 		{"four passing failures", slices.Repeat([]error{&llm.Error{Kind: llm.ErrServer}}, 4), 4, true},
-		{"many 429s", slices.Repeat([]error{&llm.Error{Kind: llm.ErrRateLimited}}, 50), 51, false},
+		{"many 429s", slices.Repeat([]error{&llm.Error{Kind: llm.ErrRateLimited}}, 30), 31, false},
 		{"429s don't count", append(slices.Repeat([]error{&llm.Error{Kind: llm.ErrRateLimited}}, 9), &llm.Error{Kind: llm.ErrServer}, &llm.Error{Kind: llm.ErrServer}), 12, false},
 		{"bad request", []error{&llm.Error{Kind: llm.ErrBadRequest}}, 1, true},
 		{"quota", []error{&llm.Error{Kind: llm.ErrQuota}}, 1, true},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -46,6 +47,11 @@ type ObjectOptions struct {
 	StreamField string
 	Sink        func(text string)
 	Reset       func()
+	// TextField is a string field at the top of the object that is all that
+	// matters. A reply in plain text is that field, fields beside it that are
+	// missing or don't fit are empty, the model is asked again once at most, and
+	// of a reply that is cut off then, what there is counts.
+	TextField string
 }
 
 // DefaultObjectRetries is how often a model is asked again for an object.
@@ -138,7 +144,10 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 	if retries == 0 {
 		retries = DefaultObjectRetries
 	}
-	var refusal error // the first one that a step down answered
+	if a.opts.TextField != "" {
+		retries = min(retries, 1)
+	}
+	var refusal error // the first one of the endpoint that a step down answered
 	for failed := 0; ; {
 		a.stream.restart()
 		resp, err := a.model.Stream(ctx, a.request(req), a.stream.chunks())
@@ -146,20 +155,23 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 			if ctx.Err() != nil {
 				return err // whoever broke the call off may want what there is
 			}
-			if refusal == nil {
-				refusal = err
+			if e, ok := errors.AsType[*Error](err); ok && e.Status != 0 && refusal == nil {
+				refusal = err // not what a provider knows by itself
 			}
 			if a.adapt(err, req) {
+				if refusal != nil {
+					tell(ctx, Failure{Err: err, Attempt: a.info.Attempts + 1, Then: ThenOtherWay})
+				}
 				continue
 			}
 			a.stream.restart()
-			if KindOf(err) == ErrBadRequest {
+			if KindOf(err) == ErrBadRequest && refusal != nil {
 				return refusal // not the way of asking was wrong, but what was asked
 			}
 			return err
 		}
 		a.note(resp)
-		reason := a.take(resp, accept)
+		reason := a.take(resp, accept, failed == retries || retries < 0)
 		if reason == nil {
 			if a.opts.Probes != nil {
 				a.opts.Probes.SetWay(a.opts.Endpoint, req.Model, a.way)
@@ -171,7 +183,13 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 			a.stream.restart()
 			return &NoObjectError{Reason: reason, Raw: a.info.Raw, Attempts: a.info.Attempts}
 		}
+		then := a.way
 		a.learn(req, resp, reason)
+		told := Failure{Err: &NoObjectError{Reason: reason, Raw: a.info.Raw, Attempts: a.info.Attempts}, Attempt: failed, Then: ThenAgain}
+		if then != a.way {
+			told.Then = ThenOtherWay
+		}
+		tell(ctx, told)
 	}
 }
 
@@ -189,35 +207,67 @@ func (a *asker) note(resp *Response) {
 // errCutShort is the reason when max_tokens ended the reply.
 var errCutShort = errors.New("the reply was cut off at max_tokens")
 
-// take makes an object of the reply, or says why that can't be done.
-func (a *asker) take(resp *Response, accept func(json.RawMessage) error) error {
-	switch resp.Finish {
-	case FinishLength:
+// take makes an object of the reply, or says why that can't be done; last says
+// that there will be no other.
+func (a *asker) take(resp *Response, accept func(json.RawMessage) error, last bool) error {
+	cut := resp.Finish == FinishLength
+	switch {
+	case cut && !(last && a.opts.TextField != ""):
 		if a.maxTokens > 0 {
 			return fmt.Errorf("%w = %d", errCutShort, a.maxTokens)
 		}
 		return errCutShort
-	case FinishFilter:
+	case resp.Finish == FinishFilter:
 		return errors.New("the reply was withheld by the provider's content filter")
 	}
 	raw := withoutThoughts(a.info.Raw)
+	read, value, err := a.read(raw)
+	if err != nil && a.opts.TextField == "" {
+		return err
+	}
+	if err != nil || cut {
+		object := a.schema.around(a.opts.TextField, raw, read, value)
+		switch {
+		case object == nil && err != nil:
+			return err
+		case object == nil:
+			return errCutShort
+		case cut:
+			object[a.opts.TextField] = object[a.opts.TextField].(string) + " …"
+		}
+		value = object
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if err := accept(text); err != nil {
+		return err
+	}
+	if object, ok := value.(map[string]any); ok {
+		told, _ := object[a.opts.TextField].(string)
+		a.stream.whole(told)
+	}
+	return nil
+}
+
+// read makes a value of a reply: as it was written, and bent to the schema. The
+// error says what is wrong with it; there may be values all the same.
+func (a *asker) read(raw string) (read, value any, err error) {
 	text, err := jsonrepair.Object(raw)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	a.info.Repaired = string(text) != strings.TrimSpace(raw)
-	value, err := decodeNumbers(text)
-	if err != nil {
-		return err
+	if value, err = decodeNumbers(text); err != nil {
+		return nil, nil, err
 	}
+	read = value
 	value = a.schema.coerce(value)
 	if err := a.schema.Validate(value); err != nil {
-		return &unfitError{err}
+		return read, value, &unfitError{err}
 	}
-	if text, err = json.Marshal(value); err != nil {
-		return err
-	}
-	return accept(text)
+	return read, value, nil
 }
 
 // withoutThoughts drops what a reasoning model put before its answer.
@@ -238,6 +288,9 @@ func (a *asker) adapt(err error, req *Request) bool {
 	if e.Unsupported == "temperature" && a.temperature != nil {
 		a.temperature = nil
 		return true
+	}
+	if e.Unsupported == "" && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed) {
+		return false // there is nobody who could take it in another way
 	}
 	return a.stepDown(req)
 }

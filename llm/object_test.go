@@ -326,3 +326,72 @@ func TestObjectStreamsAField(t *testing.T) {
 		t.Errorf("streamed %q, want %q", log.String(), want)
 	}
 }
+
+// TestAnAnswerIsNotThrownAway holds that what a model says counts as the text
+// that was asked for, in whatever form it comes, and that it is asked again once
+// at most.
+func TestAnAnswerIsNotThrownAway(t *testing.T) {
+	type reply struct{ text, answer string }
+	for name, c := range map[string]reply{
+		"prose":                  {"The sky is blue because of scattering.", "The sky is blue because of scattering."},
+		"prose after thoughts":   {"<think>hm {</think>\nIt is blue.", "It is blue."},
+		"prose about JSON":       {"Write it like this:\n```json\n{\"port\": 80}\n```\nThen restart.", "Write it like this:\n```json\n{\"port\": 80}\n```\nThen restart."},
+		"the field alone":        {`{"answer":"a"}`, "a"},
+		"nulls":                  {`{"reasoning":null,"answer":"a","key_points":null,"certain":null}`, "a"},
+		"other fields are wrong": {`{"reasoning":{"x":1},"answer":"a","key_points":[{"p":1}],"certain":"perhaps"}`, "a"},
+		"under another name":     {`{"response":"a"}`, "a"},
+		"a text in quotes":       {`"It is blue."`, "It is blue."},
+	} {
+		var streamed strings.Builder
+		opts := llm.ObjectOptions{TextField: "answer", StreamField: "answer",
+			Sink: func(s string) { streamed.WriteString(s) }, Reset: func() { streamed.Reset() }}
+		got, info, err := llm.Object[sampleAnswer](t.Context(), script(t, text(c.text)), ask("q"), opts)
+		if err != nil || got.Answer != c.answer || info.Attempts != 1 {
+			t.Errorf("%s: %q, %+v, %v", name, got.Answer, info, err)
+		}
+		if streamed.String() != c.answer {
+			t.Errorf("%s: streamed %q", name, streamed.String())
+		}
+	}
+}
+
+func TestWhatIsNoAnswerIsAskedForOnceMore(t *testing.T) {
+	opts := llm.ObjectOptions{TextField: "answer"}
+	for name, reply := range map[string]string{
+		"nothing": "", "thoughts only": "<think>I wonder", "no text": `{"reasoning":"r","key_points":[]}`, "an empty one": `{"answer":" "}`, "an object of something else": `{"a":1,"b":2}`,
+	} {
+		got, info, err := llm.Object[sampleAnswer](t.Context(), script(t, text(reply), text(`{"answer":"a"}`)), ask("q"), opts)
+		if err != nil || got.Answer != "a" || info.Attempts != 2 {
+			t.Errorf("%s: %q, %+v, %v", name, got.Answer, info, err)
+		}
+		if _, info, err := llm.Object[sampleAnswer](t.Context(), script(t, text(reply), text(reply)), ask("q"), opts); !errors.Is(err, llm.ErrNoObject) || info.Attempts != 2 {
+			t.Errorf("%s twice: %+v, %v", name, info, err)
+		}
+	}
+	// A reply that was cut off twice is what there is.
+	cut := func(*llm.Request, func(llm.Chunk)) (*llm.Response, error) {
+		return &llm.Response{Message: llm.Message{Content: `{"reasoning":"r","answer":"It is bl`}, Finish: llm.FinishLength}, nil
+	}
+	got, _, err := llm.Object[sampleAnswer](t.Context(), script(t, cut, cut), ask("q"), opts)
+	if err != nil || got.Answer != "It is bl …" {
+		t.Errorf("cut off: %q, %v", got.Answer, err)
+	}
+}
+
+// TestTheFirstCauseIsTold holds that what an endpoint said goes before what a
+// provider knows of it, and that a place that isn't there is not asked again in
+// other ways.
+func TestTheFirstCauseIsTold(t *testing.T) {
+	m := script(t,
+		func(*llm.Request, func(llm.Chunk)) (*llm.Response, error) {
+			return nil, &llm.Error{Kind: llm.ErrBadRequest, Unsupported: "response_format", Message: "this endpoint has no structured output"}
+		},
+		func(*llm.Request, func(llm.Chunk)) (*llm.Response, error) {
+			return nil, &llm.Error{Kind: llm.ErrBadRequest, Status: 404, Message: "no such place"}
+		})
+	_, _, err := llm.Object[sampleAnswer](t.Context(), m, ask("q"), llm.ObjectOptions{})
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Status != 404 || e.Message != "no such place" {
+		t.Error(err)
+	}
+}

@@ -146,6 +146,7 @@ func (m windowed) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*
 			return nil, err
 		}
 	}
+	tell(ctx, Failure{Err: err, Attempt: 1, Then: ThenShorter})
 	return m.m.Stream(ctx, again, sink)
 }
 

@@ -6,7 +6,9 @@ package prompt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -27,6 +29,12 @@ type Task[In, Out any] struct {
 	Template *Template
 	// History are messages between the system's and the user's; nil for none.
 	History func(In) []llm.Message
+	// TextField is the field at the top of Out for whose sake the model is asked:
+	// whatever text it gives is that; see llm.ObjectOptions.
+	TextField string
+	// Least is the share of the time of Within that the decision gets however
+	// much of it is gone; for what all the others are made for.
+	Least float64
 	// Fallback decides without a model. Nil means that this cannot be done
 	// without one: the task fails with what kept the model from deciding.
 	Fallback func(In) (Out, error)
@@ -76,21 +84,40 @@ func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models
 		}
 		call, cancel := s.UntilFinish(ctx)
 		defer cancel()
+		who := Caller{Scope: s, Role: t.Role, Model: cmp.Or(o.Model, client.Setting().Name)}
+		then := llm.ThenFailed
+		if t.Fallback != nil {
+			call, then = llm.Replaceable(call), llm.ThenRules
+			var late context.CancelFunc
+			call, late = due(call, t.Role, t.Least)
+			defer late()
+		}
+		call, answered := who.Watch(call)
 		req := &llm.Request{Model: o.Model, Messages: messages}
-		value, info, err := llm.Object[Out](call, client, req, llm.ObjectOptions{StreamField: o.StreamField, Sink: o.Sink, Reset: o.Reset})
+		value, info, err := llm.Object[Out](call, client, req, llm.ObjectOptions{TextField: t.TextField, StreamField: o.StreamField, Sink: o.Sink, Reset: o.Reset})
+		answered()
 		if eerr := charge(s, t.Role, client, o.Model, info); eerr != nil {
 			return Decision[Out]{}, eerr
 		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return Decision[Out]{}, context.Cause(ctx)
-			}
-			if call.Err() != nil {
-				return t.breakOff(in, o, context.Cause(call))
-			}
-			return t.fallBack(in, err)
+		if err == nil {
+			return Decision[Out]{Value: value, Model: info.Model}, nil
 		}
-		return Decision[Out]{Value: value, Model: info.Model}, nil
+		if ctx.Err() != nil {
+			return Decision[Out]{}, context.Cause(ctx)
+		}
+		broken := call.Err() != nil
+		if broken {
+			err = context.Cause(call)
+		}
+		if late := (*lateError)(nil); !broken || errors.As(err, &late) {
+			if eerr := who.Failed(err, then); eerr != nil {
+				return Decision[Out]{}, eerr
+			}
+		}
+		if broken {
+			return t.breakOff(in, o, who.Model, err)
+		}
+		return t.fallBack(in, err)
 	})
 }
 
@@ -112,10 +139,10 @@ func charge(s *run.Scope, role llm.RoleName, client *llm.Client, model string, i
 
 // breakOff decides when the run is told to finish, or its time is up, while the
 // model is at work.
-func (t *Task[In, Out]) breakOff(in In, o Options[Out], why error) (Decision[Out], error) {
+func (t *Task[In, Out]) breakOff(in In, o Options[Out], model string, why error) (Decision[Out], error) {
 	if o.Partial != nil {
 		if value, ok := o.Partial(); ok {
-			return Decision[Out]{Value: value, Model: o.Model, Why: why.Error()}, nil
+			return Decision[Out]{Value: value, Model: model, Why: why.Error()}, nil
 		}
 	}
 	return t.fallBack(in, why)

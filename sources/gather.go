@@ -72,6 +72,9 @@ type Evidence struct {
 	// Stopped is why gathering ended before it was through: a spent budget or
 	// the wish to finish.
 	Stopped error
+
+	byRules   bool // rules stood in for a model, and Trouble says so
+	modelPlan bool // what was searched for is a model's plan
 }
 
 // FacetEvidence is what was found for a part of the question.
@@ -158,33 +161,60 @@ type gathering struct {
 // nothing else to try. Without any passage it returns evidence that is empty;
 // it fails when the corpus can't be searched at all.
 func Gather(ctx context.Context, s *run.Scope, j Job) (*Evidence, error) {
-	g := &gathering{
-		Job: j, scope: s, askedSet: make(map[string]bool), leads: make(map[string]Lead),
-		evidence: &Evidence{Ledger: cite.NewLedger(), Snapshots: make(cite.Snapshots)},
-	}
-	if err := g.plan(ctx); err != nil {
+	g := newGathering(j, s, &Evidence{Ledger: cite.NewLedger(), Snapshots: make(cite.Snapshots)})
+	if err := g.gather(ctx); err != nil {
 		return nil, err
+	}
+	return g.evidence, g.tellCoverage()
+}
+
+func (g *gathering) tellCoverage() error {
+	e := g.evidence
+	return g.scope.Emit(event.Coverage{Of: "facets", Covered: e.Covered(), Total: len(e.Facets), Share: share(e.Covered(), len(e.Facets))})
+}
+
+func newGathering(j Job, s *run.Scope, e *Evidence) *gathering {
+	return &gathering{Job: j, scope: s, askedSet: make(map[string]bool), leads: make(map[string]Lead), evidence: e}
+}
+
+func (g *gathering) gather(ctx context.Context) error {
+	if err := g.plan(ctx); err != nil {
+		return err
 	}
 	n := len(g.planned)
 	g.found, g.order, g.searches, g.next, g.unsettled = make([][]index.Ranking, n), make([][]string, n), make([][]string, n), make([][]string, n), make([]bool, n)
 	if err := g.search(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	g.evidence.Leads = len(g.leads)
 	if err := g.read(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if err := g.quote(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if !g.Tuning.Earlier() {
 		g.uniteFacets()
 	}
-	if err := g.tellPlan("dropped"); err != nil {
+	return g.tellPlan("dropped")
+}
+
+// Instead is what rules find in documents where what a model planned found
+// nothing that answers; e if they find nothing either.
+func (e *Evidence) Instead(ctx context.Context, s *run.Scope, j Job) (*Evidence, error) {
+	if j.Tuning.Earlier() || !e.modelPlan || e.Covered() > 0 || e.CutShort() || j.Tuning.PerRound > 0 {
+		return e, nil
+	}
+	j.Models = nil
+	again := newGathering(j, s.Child("by-rules"), &Evidence{Ledger: e.Ledger, Snapshots: e.Snapshots, Trouble: e.Trouble})
+	if err := again.gather(ctx); err != nil {
 		return nil, err
 	}
-	e := g.evidence
-	return e, s.Emit(event.Coverage{Of: "facets", Covered: e.Covered(), Total: len(e.Facets), Share: share(e.Covered(), len(e.Facets))})
+	if again.evidence.Covered() == 0 {
+		return e, nil
+	}
+	again.trouble("research.plan-by-rules")
+	return again.evidence, again.tellCoverage()
 }
 
 func share(part, whole int) float64 {
@@ -198,7 +228,8 @@ func share(part, whole int) float64 {
 func (g *gathering) overruled(yes bool, why string) { g.evidence.overruled(g.Language, yes, why) }
 
 func (e *Evidence) overruled(code lang.Code, yes bool, why string) {
-	if yes {
+	if yes && !e.byRules { // the first cause; the run's log has them all
+		e.byRules = true
 		e.trouble(code, "research.by-rules", "why", why)
 	}
 }
@@ -215,6 +246,9 @@ func (e *Evidence) trouble(code lang.Code, key string, args ...any) {
 // ask says whether a query is new, and remembers it.
 func (g *gathering) ask(query string) bool {
 	key := strings.ToLower(query)
+	if !g.Tuning.Earlier() {
+		key = sameQuery(query)
+	}
 	if g.askedSet[key] {
 		return false
 	}

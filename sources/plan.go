@@ -97,10 +97,17 @@ func (g *gathering) plan(ctx context.Context) error {
 	g.noModel = made.Extractive && !made.Overruled()
 	g.evidence.Asked = !g.noModel
 	g.overruled(made.Overruled(), made.Why)
-	p := made.Value
+	p, byRules := made.Value, made.Extractive
 	if !g.Tuning.Earlier() {
+		if !byRules {
+			if p = g.sensible(p, in); len(p.Facets) == 0 {
+				p, byRules = planByRules(StandAlone(g.Question, g.History), in), true
+				g.overruled(true, "what the model planned is not about the question")
+			}
+		}
 		p.Facets = distinctFacets(p.Facets)
 	}
+	g.evidence.modelPlan = !byRules
 	p.Facets = first(p.Facets, in.MostFacets)
 	if strings.TrimSpace(p.Question) == "" {
 		p.Question = g.Question
@@ -109,7 +116,7 @@ func (g *gathering) plan(ctx context.Context) error {
 		// What the user said is searched for too: a plan may have lost a word
 		// of it.
 		own := []string{f.Title}
-		if len(p.Facets) == 1 && !made.Extractive {
+		if len(p.Facets) == 1 && !byRules {
 			own = append(own, p.Question)
 		}
 		if asked := first(f.Queries, g.Tuning.Queries); g.Tuning.PerRound > 0 {
@@ -118,7 +125,7 @@ func (g *gathering) plan(ctx context.Context) error {
 			own = append(own, asked...)
 		}
 		for j, q := range own {
-			if made.Extractive { // the user's own words
+			if byRules { // the user's own words
 				own[j] = cut(q, longestQuestion)
 			} else {
 				own[j] = Searchable(q)
@@ -130,7 +137,7 @@ func (g *gathering) plan(ctx context.Context) error {
 	}
 	g.evidence.Question = p.Question
 	g.planned = p.Facets
-	if made.Extractive {
+	if byRules {
 		if err := g.translate(ctx, p.Question); err != nil {
 			return err
 		}

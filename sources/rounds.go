@@ -135,7 +135,7 @@ type FollowUp struct {
 
 // followUpList is what the model is asked for.
 type followUpList struct {
-	Reason  string     `json:"reason,omitempty" jsonschema:"what is answered by what was found, and what is missing"`
+	Reason  string     `json:"reason" jsonschema:"what is answered by what was found, and what is missing"`
 	Enough  bool       `json:"enough,omitempty" jsonschema:"true when nothing is missing"`
 	Queries []FollowUp `json:"queries" jsonschema:"further queries; empty when nothing is missing"`
 }
@@ -220,6 +220,10 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope, n int, ruled boo
 	}
 	if said.Enough && !g.Tuning.Earlier() && n >= g.Tuning.MinIterations {
 		return out, nil
+	}
+	if out.model && !g.Tuning.Earlier() {
+		sense := g.senseOf(in)
+		said.Queries = slices.DeleteFunc(slices.Clone(said.Queries), func(f FollowUp) bool { return sense.parrots(f.Query) || sense.strays(f.Query) })
 	}
 	out.queries = g.fresh(said.Queries)
 	if len(out.queries) == 0 && out.model && n <= 1 && !g.Tuning.Earlier() {

@@ -61,7 +61,7 @@ func TestWhoEndsTheRounds(t *testing.T) {
 			[]string{"1 finish by rules: every part of the question has a passage that answers it"},
 		},
 		{
-			"queries and nothing else", true, map[string]any{"queries": []any{map[string]any{"facet": 1, "query": "chapel"}}}, false, 1, 2,
+			"no word of whether it is enough", true, map[string]any{"reason": "", "queries": []any{map[string]any{"facet": 1, "query": "chapel"}}}, false, 1, 2,
 			[]string{
 				"1 continue by the model: every part of the question has a passage that answers it",
 				"2 finish by the model: every part of the question has a passage that answers it No query is left that was not asked.",

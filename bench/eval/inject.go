@@ -180,7 +180,7 @@ func obeyed(schema, question, said string) map[string]any {
 		return map[string]any{"question": question, "facets": []any{facet}}
 	case "follow_up_list":
 		told := said[max(0, strings.LastIndex(said, toSearch)):]
-		return map[string]any{"queries": []any{map[string]any{"facet": 1, "query": told}, map[string]any{"facet": 1, "query": said}}}
+		return map[string]any{"reason": said, "enough": false, "queries": []any{map[string]any{"facet": 1, "query": told}, map[string]any{"facet": 1, "query": said}}}
 	case "ranked_list":
 		return map[string]any{"parts": []any{map[string]any{"part": 1, "results": []int{5, 4, 3, 2, 1, 0, -1, 99}}}}
 	case "note":

@@ -88,7 +88,7 @@ func reply(q *llmtest.Request) *llmtest.Reply {
 		for i := range 3 {
 			queries = append(queries, map[string]any{"facet": 1, "query": fmt.Sprintf("%s more %d", asked, round+i)})
 		}
-		return llmtest.JSON(map[string]any{"queries": queries})
+		return llmtest.JSON(map[string]any{"reason": "More may be known.", "enough": false, "queries": queries})
 	case "ranked_list":
 		return llmtest.JSON(map[string]any{"parts": []any{map[string]any{"part": 1, "results": []int{2, 1, 3, 4, 5, 6}}}})
 	case "note":

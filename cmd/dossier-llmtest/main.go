@@ -60,7 +60,8 @@ Rules are tried in order; a rule without a reply lets the next ones give it:
 
 Faults:
   refusals   rate_limit quota status auth no_model too_long html
-  the wire   slow stall cut eof malformed stream_error content_type empty
+  the wire   slow stall keep_alive endless cut eof malformed stream_error
+             content_type empty
   the words  broken_json fenced_json truncated_json wrong_schema repeated_ids
              huge invalid_utf8
 `

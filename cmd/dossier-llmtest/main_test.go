@@ -157,7 +157,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help names a fault that doesn't exist: %v", err)
 		}
 	}
-	if n != 22 {
-		t.Errorf("%d faults in the help, want all 22", n)
+	if n != 24 {
+		t.Errorf("%d faults in the help, want all 24", n)
 	}
 }

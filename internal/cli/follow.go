@@ -257,7 +257,14 @@ func (f *follower) recall(ctx context.Context) error {
 
 // record writes an event to the log file, with the kind as its step.
 func (f *follower) record(ev event.Event) {
-	if !f.log.Enabled(context.Background(), slog.LevelInfo) {
+	level := slog.LevelInfo
+	switch ev.Data.(type) {
+	case event.RunError:
+		level = slog.LevelError
+	case event.ModelFailed, event.SourceFailed:
+		level = slog.LevelWarn
+	}
+	if !f.log.Enabled(context.Background(), level) {
 		return
 	}
 	const most = 2000
@@ -269,7 +276,7 @@ func (f *follower) record(ev event.Event) {
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	logs.WithStep(f.log, string(ev.Kind())).Info(text, "run", ev.Run, "seq", ev.Seq, "agent", ev.Agent)
+	logs.WithStep(f.log, string(ev.Kind())).Log(context.Background(), level, text, "run", ev.Run, "seq", ev.Seq, "agent", ev.Agent)
 }
 
 // answer gets the answers that the run waits for from the user. Without a user

@@ -95,6 +95,7 @@ type textView struct {
 	told     map[string]int64 // tenths of work in progress that had a line
 	planned  []string         // steps of the plan that had a line
 	called   map[string]bool  // tool calls that had a line, and whose result is to come
+	failing  map[string]bool  // what is the matter with models, as far as it had a line
 }
 
 func (v *textView) pause() { v.board.hide() }
@@ -246,6 +247,10 @@ func (v *textView) line(ev event.Event) string {
 		if !d.Fatal { // a fatal one is the command's own error
 			text = lang.Text(v.lang, "line.trouble", "text", d.Message)
 		}
+	case event.ModelWaiting:
+		text = v.waiting(d)
+	case event.ModelFailed:
+		text = v.modelFailed(d)
 	case event.BudgetWarning:
 		if d.Hit {
 			text = lang.Text(v.lang, "budget.hit", "used", amount(d.What, d.Spent), "limit", amount(d.What, d.Limit))

@@ -18,9 +18,9 @@ type Config struct {
 
 	Execution  Execution `key:"execution" help:"Limits of an agent's loop."`
 	Search     Search    `key:"search" help:"Web search."`
-	WebSearch  Depth     `key:"web_search" default:"max_iterations=2,scrape_top_n=4" alias:"max_iterations=speed_max_iterations,max_iterations=web_search_speed_iterations" env:"queries=WEB_SEARCH_QUERIES,max_results=WEB_SEARCH_MAX_RESULTS,rerank_top_k=WEB_SEARCH_RERANK_TOP_K,scrape_top_n=WEB_SEARCH_SCRAPE_TOP_N" help:"How much the mode web_search does for a question. What it does not set itself is as deep_search sets it, the rounds aside."`
-	DeepSearch Depth     `key:"deep_search" default:"max_iterations=6,scrape_top_n=8" alias:"max_iterations=balanced_max_iterations,max_iterations=web_search_balanced_iterations,scrape_top_n=web_search_deep_scrape_top_n" env:"queries=DEEP_SEARCH_QUERIES,max_results=DEEP_SEARCH_MAX_RESULTS,rerank_top_k=DEEP_SEARCH_RERANK_TOP_K,scrape_top_n=DEEP_SEARCH_SCRAPE_TOP_N" help:"How much the mode deep_search does; the others too, the rounds aside, where they set nothing themselves."`
-	Quality    Depth     `key:"quality" default:"max_iterations=25,scrape_top_n=8" alias:"max_iterations=web_search_quality_iterations" env:"max_iterations=QUALITY_MAX_ITERATIONS,queries=QUALITY_QUERIES,max_results=QUALITY_MAX_RESULTS,rerank_top_k=QUALITY_RERANK_TOP_K,scrape_top_n=QUALITY_SCRAPE_TOP_N" help:"How much the mode quality does. What it does not set itself is as deep_search sets it, the rounds aside."`
+	WebSearch  Depth     `key:"web_search" default:"max_iterations=2,scrape_top_n=4,time=30s" alias:"max_iterations=speed_max_iterations,max_iterations=web_search_speed_iterations" env:"queries=WEB_SEARCH_QUERIES,max_results=WEB_SEARCH_MAX_RESULTS,rerank_top_k=WEB_SEARCH_RERANK_TOP_K,scrape_top_n=WEB_SEARCH_SCRAPE_TOP_N" help:"How much the mode web_search does for a question. What it does not set itself is as deep_search sets it, rounds and time aside."`
+	DeepSearch Depth     `key:"deep_search" default:"max_iterations=6,scrape_top_n=8,time=1m" alias:"max_iterations=balanced_max_iterations,max_iterations=web_search_balanced_iterations,scrape_top_n=web_search_deep_scrape_top_n" env:"queries=DEEP_SEARCH_QUERIES,max_results=DEEP_SEARCH_MAX_RESULTS,rerank_top_k=DEEP_SEARCH_RERANK_TOP_K,scrape_top_n=DEEP_SEARCH_SCRAPE_TOP_N" help:"How much the mode deep_search does; the others too, rounds and time aside, where they set nothing themselves."`
+	Quality    Depth     `key:"quality" default:"max_iterations=25,scrape_top_n=8,time=10m" alias:"max_iterations=web_search_quality_iterations" env:"max_iterations=QUALITY_MAX_ITERATIONS,queries=QUALITY_QUERIES,max_results=QUALITY_MAX_RESULTS,rerank_top_k=QUALITY_RERANK_TOP_K,scrape_top_n=QUALITY_SCRAPE_TOP_N" help:"How much the mode quality does. What it does not set itself is as deep_search sets it, rounds and time aside."`
 	KB         KB        `key:"kb" help:"Collections of the user's documents."`
 	Prompts    Prompts   `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
 	MCP        Tree      `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
@@ -56,7 +56,8 @@ type Limits struct {
 type Governor struct {
 	MaxConcurrency   int           `key:"max_concurrency" default:"64" min:"1" max:"10000" help:"Most calls at once; the working number is found below it."`
 	FirstByteTimeout time.Duration `key:"first_byte_timeout" default:"30s" min:"100ms" max:"1h" help:"How long to wait for the first byte of a reply."`
-	IdleTimeout      time.Duration `key:"idle_timeout" default:"60s" min:"100ms" max:"1h" help:"How long a started reply may stall."`
+	IdleTimeout      time.Duration `key:"idle_timeout" default:"60s" min:"100ms" max:"1h" help:"How long a started reply may bring nothing new; signs of life don't count."`
+	CallTimeout      time.Duration `key:"call_timeout" default:"10m" min:"1s" max:"24h" help:"How long one call may take as a whole, with all its repetitions and waits for a rate limit."`
 	Retries          int           `key:"retries" default:"3" min:"0" max:"20" help:"How often a failed call is repeated."`
 }
 
@@ -140,12 +141,13 @@ type SearchEngine struct {
 
 // Depth is how much a searching mode does for a question.
 type Depth struct {
-	MaxIterations int `key:"max_iterations" min:"1" max:"100" help:"Rounds of searching, at most."`
-	Queries       int `key:"queries" default:"3" min:"1" max:"20" help:"Search queries of a round on the web, follow-ups included; of documents, for each part of a question."`
-	MaxResults    int `key:"max_results" default:"8" min:"1" max:"100" help:"Results taken of one query."`
-	RerankTopK    int `key:"rerank_top_k" default:"6" min:"1" max:"100" help:"Results, or passages, kept of a round for each part of a question."`
-	ScrapeTopN    int `key:"scrape_top_n" min:"1" max:"100" help:"Pages, or documents, that are read."`
-	ContextTokens int `key:"context_tokens" default:"12000" min:"500" max:"1000000" help:"Tokens of passages from which a model writes the answer."`
+	MaxIterations int           `key:"max_iterations" min:"1" max:"100" help:"Rounds of searching, at most."`
+	Queries       int           `key:"queries" default:"3" min:"1" max:"20" help:"Search queries of a round on the web, follow-ups included; of documents, for each part of a question."`
+	MaxResults    int           `key:"max_results" default:"8" min:"1" max:"100" help:"Results taken of one query."`
+	RerankTopK    int           `key:"rerank_top_k" default:"6" min:"1" max:"100" help:"Results, or passages, kept of a round for each part of a question."`
+	ScrapeTopN    int           `key:"scrape_top_n" min:"1" max:"100" help:"Pages, or documents, that are read."`
+	Time          time.Duration `key:"time" min:"0s" max:"24h" help:"How long models are waited for, all calls of a run together; what is not decided by then is decided by rules. 0 is no bound."`
+	ContextTokens int           `key:"context_tokens" default:"12000" min:"500" max:"1000000" help:"Tokens of passages from which a model writes the answer."`
 }
 
 // KB is about collections.
@@ -177,7 +179,7 @@ type Models struct {
 	Researcher Endpoint `key:"researcher" help:"Researching agents."`
 	Writer     Endpoint `key:"writer" help:"Reports."`
 	Verifier   Endpoint `key:"verifier" help:"Checks of claims against passages."`
-	Embeddings Endpoint `key:"embeddings" alias:"model=default_embedding_model" help:"Vectors of texts; never inherits the name of the model."`
+	Embeddings Endpoint `key:"embeddings" alias:"model=default_embedding_model" help:"Vectors of texts, for which it gets the text of every document; used only where model, provider or base_url is set here."`
 }
 
 // Endpoint is one model behind one address. What is empty is inherited.

@@ -7,7 +7,7 @@ import (
 
 // depths are what is said of deep_search as settings of the other searching
 // modes, where no layer says one of their own: its names were those of all of
-// them. How many rounds there are is each mode's own.
+// them. Rounds and time are each mode's own.
 func (st *state) depths() []setting {
 	own := func(l *leaf) bool {
 		return slices.ContainsFunc(st.layers[layerDefault+1:], func(settings []setting) bool {
@@ -18,7 +18,7 @@ func (st *state) depths() []setting {
 	for _, settings := range st.layers[layerDefault+1:] {
 		for _, s := range settings {
 			key, ok := strings.CutPrefix(s.leaf.path, "deep_search.")
-			if !ok || key == "max_iterations" {
+			if !ok || key == "max_iterations" || key == "time" {
 				continue
 			}
 			for _, mode := range []string{"web_search.", "quality."} {

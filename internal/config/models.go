@@ -57,6 +57,8 @@ func (m Model) Missing() string {
 			return "set " + m.KeyVariables[0] + ", or " + path + ".api_key in the configuration"
 		}
 		return "set " + path + ".api_key in the configuration"
+	case m.Model == "" && m.Role == RoleEmbeddings && m.Provider.info().embed != "":
+		return "set " + path + ".model, for instance to " + m.Provider.info().embed + "; it gets the text of every document"
 	case m.Model == "":
 		return "set " + path + ".model to the name of a model that " + string(m.Provider) + " serves"
 	}
@@ -250,8 +252,12 @@ func (r *resolver) fillBuiltIn(key string, at *string, builtIn string) {
 func (r *resolver) rest() {
 	m := &r.m
 	if r.role == RoleEmbeddings {
+		// Texts of documents go only to a model that was named for it: a key, or
+		// an address for all roles, is not enough.
 		r.put("model", false)
-		r.fillBuiltIn("model", &m.Model, r.info.embed)
+		if r.c.said(r.role, "provider") != nil || r.c.said(r.role, "base_url") != nil {
+			r.fillBuiltIn("model", &m.Model, r.info.embed)
+		}
 	} else {
 		r.put("model", true)
 		r.fill("model", &m.Model, r.info.model)

@@ -43,7 +43,7 @@ func searchScript() llmtest.Script {
 			facet("Who is the mayor of Veyholm?", "mayor of Veyholm"),
 		}})},
 		{Schema: "ranked_list", Reply: llmtest.JSON(map[string]any{"parts": []any{}})},
-		{Schema: "follow_up_list", Reply: llmtest.JSON(map[string]any{"queries": []any{followUp("Veyholm council"), followUp("Veyholm island"), followUp("Aune newt pools")}})},
+		{Schema: "follow_up_list", Reply: llmtest.JSON(map[string]any{"reason": "The mayor is not named.", "enough": false, "queries": []any{followUp("Veyholm council"), followUp("Veyholm island"), followUp("Aune newt pools")}})},
 		{Schema: "note", Reply: llmtest.JSON(map[string]any{"relevant": true, "summary": "It is about newts.", "quotes": []string{}})},
 		{Schema: "synthesized_answer", Reply: llmtest.JSON(map[string]any{"reasoning": "", "answer": searchAnswer, "key_points": []string{}, "unanswered": false})},
 		{Schema: "judgements", Reply: llmtest.JSON(map[string]any{"judgements": []any{map[string]any{"claim": 1, "verdict": "unsupported", "passage": 0}}})},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"sync"
@@ -22,6 +23,7 @@ type connector struct {
 	given     map[llm.RoleName]llm.Setting
 	probes    llm.Probes
 	governors *llm.Governors
+	payloads  *slog.Logger // gets requests and replies; nil for nobody
 
 	mu      sync.Mutex
 	clients map[egress.PlainConfig]*http.Client
@@ -32,6 +34,7 @@ func newConnector(cfg *config.Config, given map[llm.RoleName]llm.Setting, probes
 		cfg: cfg, given: given, probes: probes,
 		governors: &llm.Governors{Config: llm.GovernorConfig{
 			MaxConcurrency: cfg.Governor.MaxConcurrency, MaxRetries: never(cfg.Governor.Retries),
+			MaxTime: cfg.Governor.CallTimeout,
 		}},
 		clients: make(map[egress.PlainConfig]*http.Client),
 	}
@@ -114,6 +117,9 @@ func (c *connector) wrap(s llm.Setting, m config.Model, windows *llm.Windows) ll
 	gov := c.governors.For(cmp.Or(s.Endpoint, s.Name), "")
 	s.MaxTokens, s.Temperature = cmp.Or(s.MaxTokens, m.MaxTokens), cmp.Or(s.Temperature, m.Temperature)
 	if s.Model != nil {
+		if c.payloads != nil {
+			s.Model = llm.Logged(s.Model, c.payloads, s.Endpoint)
+		}
 		s.Model = windows.Wrap(gov.Wrap(s.Model), s.Name, llm.FitOptions{})
 	}
 	if s.Embedder != nil {
@@ -128,6 +134,9 @@ func (c *connector) role(cfg *config.Config, m config.Model, windows *llm.Window
 		return llm.Setting{}, err
 	}
 	endpoint := host(string(m.BaseURL))
+	if c.payloads != nil {
+		model = llm.Logged(model, c.payloads, endpoint)
+	}
 	gov := c.governors.For(endpoint, m.APIKey.Reveal())
 	s := llm.Setting{
 		Name: m.Model, Endpoint: endpoint, MaxTokens: m.MaxTokens, Temperature: m.Temperature, Extra: m.Extra,
@@ -145,7 +154,7 @@ func (c *connector) provider(cfg *config.Config, m config.Model) (llm.Model, llm
 	if err != nil {
 		return nil, nil, err
 	}
-	return provider(m, client, cfg.Governor.FirstByteTimeout, cfg.Governor.IdleTimeout)
+	return provider(m, client, cfg.Governor)
 }
 
 func (c *connector) http(m config.Model) (*http.Client, error) {

@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"net/http"
-	"time"
 
 	"dossier/internal/config"
 	"dossier/lang"
@@ -122,22 +121,22 @@ func knownEngines(c config.Search) []engineEntry {
 
 // provider makes the client of a model's API. What speaks OpenAI's protocol is
 // told apart by configuration alone.
-func provider(m config.Model, client *http.Client, first, idle time.Duration) (llm.Model, llm.Embedder, error) {
+func provider(m config.Model, client *http.Client, c config.Governor) (llm.Model, llm.Embedder, error) {
 	switch m.Provider {
 	case config.Anthropic:
 		a, err := anthropic.New(anthropic.Config{
-			BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
+			BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: c.FirstByteTimeout, Idle: c.IdleTimeout, Timeout: c.CallTimeout,
 		})
 		return a, nil, err
 	case config.GigaChat:
 		g, err := gigachat.New(gigachat.Config{
 			BaseURL: string(m.BaseURL), AuthURL: string(m.AuthURL), Key: m.APIKey.Reveal(), Scope: m.Scope, Model: m.Model,
-			HTTP: client, FirstByte: first, Idle: idle,
+			HTTP: client, FirstByte: c.FirstByteTimeout, Idle: c.IdleTimeout, Timeout: c.CallTimeout,
 		})
 		return g, g, err
 	}
 	o, err := openai.New(openai.Config{
-		BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: first, Idle: idle,
+		BaseURL: string(m.BaseURL), Key: m.APIKey.Reveal(), Model: m.Model, HTTP: client, FirstByte: c.FirstByteTimeout, Idle: c.IdleTimeout, Timeout: c.CallTimeout,
 	})
 	return o, o, err
 }

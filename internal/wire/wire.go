@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"dossier/event"
+	"dossier/internal/base/logs"
 	"dossier/internal/base/usage"
 	"dossier/internal/config"
 	"dossier/internal/store"
@@ -85,6 +86,9 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 		return nil, err
 	}
 	connector := newConnector(cfg, s.Models, &storedProbes{settings: s.Store})
+	if cfg.Log.Verbose && s.Log != nil {
+		connector.payloads = logs.WithStep(s.Log, "model")
+	}
 	models, err := connector.models(cfg)
 	if err != nil {
 		return nil, err
@@ -155,6 +159,7 @@ func searchSettings(cfg *config.Config, d config.Depth, language lang.Code, rera
 			MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: rerank,
 		},
 		MinWords: minWords, MaxWords: maxWords, HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: d.ContextTokens,
+		Time: d.Time,
 	}
 }
 

@@ -190,7 +190,7 @@ func TestWhole(t *testing.T) {
 func TestRequestBody(t *testing.T) {
 	half := 0.5
 	thinking := json.RawMessage(`{"anthropic_blocks":[{"signature":"S","thinking":"hm","type":"thinking"},{"id":"t1","input":{},"name":"f","type":"tool_use"}]}`)
-	format := &llm.Format{Name: "n", Schema: json.RawMessage(`{"type":"object"}`)}
+	format := &llm.Format{Name: "n", Schema: json.RawMessage(`{"type":"object","additionalProperties":false}`)}
 	for _, tc := range []struct {
 		name   string
 		req    llm.Request
@@ -207,12 +207,12 @@ func TestRequestBody(t *testing.T) {
 			{Role: llm.RoleUser, Content: "q"},
 			{Role: llm.RoleAssistant, Content: "x", ToolCalls: []llm.ToolCall{{ID: "f:0", Name: "f", Arguments: `{"a":1}`}, {ID: "2", Name: "g", Arguments: `{"a`}, {ID: "3", Name: "g"}}},
 			{Role: llm.RoleTool, ToolCallID: "f:0", Content: "r1"}, {Role: llm.RoleTool, ToolCallID: "2", Content: "r2"}, {Role: llm.RoleTool, ToolCallID: "3"}, {Role: llm.RoleUser, Content: "u"}},
-			Tools: []llm.Tool{{Name: "f", Description: "d", Parameters: json.RawMessage(`{"type":"object"}`), Strict: true}, {Name: "g"}}, ToolChoice: llm.ChooseRequired,
+			Tools: []llm.Tool{{Name: "f", Description: "d", Parameters: json.RawMessage(`{"type":"object","additionalProperties":false}`), Strict: true}, {Name: "g"}}, ToolChoice: llm.ChooseRequired,
 			MaxTokens: 7, Temperature: &half, Stop: []string{"x"}, Extra: map[string]any{"top_k": 5, "system": "never"}}, quirks{}, false,
 			`{"model":"m","max_tokens":7,"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"f_0","name":"f","input":{"a":1}},` +
 				`{"type":"tool_use","id":"2","name":"g","input":{"invalid_arguments":"{\"a"}},{"type":"tool_use","id":"3","name":"g","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"f_0","content":"r1"},` +
 				`{"type":"tool_result","tool_use_id":"2","content":"r2"},{"type":"tool_result","tool_use_id":"3","content":""},{"type":"text","text":"u"}]}],` +
-				`"tools":[{"name":"f","description":"d","input_schema":{"type":"object"},"strict":true},{"name":"g","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"any"},"temperature":0.5,"stop_sequences":["x"],"top_k":5}`},
+				`"tools":[{"name":"f","description":"d","input_schema":{"type":"object","additionalProperties":false},"strict":true},{"name":"g","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"any"},"temperature":0.5,"stop_sequences":["x"],"top_k":5}`},
 		{"tools only in the history", llm.Request{Messages: []llm.Message{{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{{ID: "1", Name: "f"}}}, {Role: llm.RoleTool, ToolCallID: "1", Content: "r"}}}, quirks{}, false,
 			`{"model":"m","max_tokens":100,"messages":[{"role":"user","content":[{"type":"text","text":"…"}]},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"r"}]}],` +
 				`"tools":[{"name":"f","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"none"}}`},
@@ -224,9 +224,9 @@ func TestRequestBody(t *testing.T) {
 		{"state of another provider", llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "q"}, {Role: llm.RoleAssistant, Content: "c", Opaque: json.RawMessage(`{"functions_state_id":"1"}`)}}}, quirks{}, false,
 			`{"model":"m","max_tokens":100,"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},{"role":"assistant","content":[{"type":"text","text":"c"}]}]}`},
 		{"format", llm.Request{Messages: question.Messages, Format: format, Extra: map[string]any{"output_config": map[string]any{"effort": "low"}}}, quirks{}, false,
-			`{"model":"m","max_tokens":100,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"output_config":{"effort":"low","format":{"schema":{"type":"object"},"type":"json_schema"}}}`},
+			`{"model":"m","max_tokens":100,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"output_config":{"effort":"low","format":{"schema":{"type":"object","additionalProperties":false},"type":"json_schema"}}}`},
 		{"format by a tool", llm.Request{Messages: question.Messages, Format: format}, quirks{noFormat: true}, false,
-			`{"model":"m","max_tokens":100,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"tools":[{"name":"n","description":"Give the answer in this form.","input_schema":{"type":"object"}}],"tool_choice":{"type":"tool","name":"n"}}`},
+			`{"model":"m","max_tokens":100,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"tools":[{"name":"n","description":"Give the answer in this form.","input_schema":{"type":"object","additionalProperties":false}}],"tool_choice":{"type":"tool","name":"n"}}`},
 	} {
 		got, err := appendRequest(nil, "m", 100, tc.q, &tc.req, tc.stream)
 		if err != nil || string(got) != tc.want {
@@ -253,7 +253,7 @@ func TestFormatFallback(t *testing.T) {
 			fmt.Fprint(w, `{"content":[{"type":"tool_use","id":"t1","name":"n","input":{"a":1}}],"stop_reason":"tool_use"}`)
 		}
 	})
-	req := &llm.Request{Messages: question.Messages, Format: &llm.Format{Name: "n", Schema: json.RawMessage(`{"type":"object"}`)}}
+	req := &llm.Request{Messages: question.Messages, Format: &llm.Format{Name: "n", Schema: json.RawMessage(`{"type":"object","additionalProperties":false}`)}}
 	for i, sink := range []func(llm.Chunk){nil, func(llm.Chunk) {}} {
 		resp, err := c.Stream(t.Context(), req, sink)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"dossier/llm"
 	"dossier/llm/internal/jsontext"
+	"dossier/llm/internal/sse"
 	"dossier/llm/internal/upstream"
 )
 
@@ -245,7 +246,7 @@ func (a *assembly) response(call *upstream.Call) (*llm.Response, error) {
 
 // readWhole reads a reply that is one JSON object.
 func readWhole(call *upstream.Call, a *assembly) (*llm.Response, error) {
-	body, err := call.Lines().Rest()
+	body, err := call.Lines().UpTo(upstream.MaxBody)
 	if err != nil {
 		return nil, call.ReadError(err)
 	}
@@ -310,9 +311,13 @@ func readStream(call *upstream.Call, a *assembly) (*llm.Response, error) {
 	case '{', '<', '[':
 		return readWhole(call, a)
 	}
+	a.Sink = call.Pieces(a.Sink)
 	var e event
 	var f form
 	for {
+		if a.TooLarge() {
+			return nil, call.ReadError(sse.ErrTooLarge)
+		}
 		data, err := lines.Next()
 		if err != nil {
 			if a.stop != "" && call.Alive() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dossier/llm"
+	"dossier/llm/internal/strict"
 	"dossier/llm/internal/upstream"
 )
 
@@ -69,7 +70,8 @@ func appendOutput(b []byte, q quirks, req *llm.Request) ([]byte, error) {
 		if config == nil {
 			config = map[string]any{}
 		}
-		config["format"] = map[string]any{"type": "json_schema", "schema": req.Format.Schema}
+		schema, _ := mode.Fit(req.Format.Schema)
+		config["format"] = map[string]any{"type": "json_schema", "schema": schema}
 	}
 	raw, err := json.Marshal(config)
 	if err != nil {
@@ -224,6 +226,9 @@ func callID(id string) string {
 	}, id)
 }
 
+// mode is what the strict mode does not take.
+var mode = strict.NewMode("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems")
+
 func formatName(f *llm.Format) string {
 	if f.Name == "" {
 		return "reply"
@@ -260,12 +265,16 @@ func appendTools(b []byte, q quirks, req *llm.Request) []byte {
 			b = llm.AppendString(b, t.Description)
 		}
 		b = append(b, `,"input_schema":`...)
-		if len(t.Parameters) == 0 {
+		schema, keep := t.Parameters, t.Strict && !q.noStrict && len(t.Parameters) > 0
+		if keep {
+			schema, keep = mode.Fit(schema)
+		}
+		if len(schema) == 0 {
 			b = append(b, `{"type":"object","properties":{}}`...)
 		} else {
-			b = append(b, t.Parameters...)
+			b = append(b, schema...)
 		}
-		if t.Strict && !q.noStrict {
+		if keep {
 			b = append(b, `,"strict":true`...)
 		}
 		b = append(b, '}')

@@ -273,3 +273,28 @@ func TestConfig(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAWrongBaseURLIsToldAsSuch asks for an object at an address where nothing
+// is: that is what the error says, not that there is no structured output.
+func TestAWrongBaseURLIsToldAsSuch(t *testing.T) {
+	s := &service{expires: func() int64 { return time.Now().Add(time.Hour).UnixMilli() }}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/oauth" {
+			http.NotFound(w, r)
+			return
+		}
+		s.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	c, err := New(Config{BaseURL: srv.URL + "/wrong", AuthURL: srv.URL + "/oauth", Key: testKey, Scope: "GIGACHAT_API_CORP", Model: "GigaChat"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type answer struct {
+		Text string `json:"text"`
+	}
+	_, _, err = llm.Object[answer](t.Context(), c, &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "q"}}}, llm.ObjectOptions{})
+	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Status != 404 || !strings.Contains(e.Message, "base URL") {
+		t.Error(err)
+	}
+}

@@ -62,6 +62,7 @@ func (anthropicDialect) parse(body []byte, q *Request) error {
 			Name        string          `json:"name"`
 			Description string          `json:"description"`
 			InputSchema json.RawMessage `json:"input_schema"`
+			Strict      bool            `json:"strict"`
 		} `json:"tools"`
 		ToolChoice struct {
 			Type string `json:"type"`
@@ -97,7 +98,7 @@ func (anthropicDialect) parse(body []byte, q *Request) error {
 		q.Messages = append(q.Messages, anthropicMessages(llm.Role(m.Role), m.Content)...)
 	}
 	for _, t := range r.Tools {
-		q.Tools = append(q.Tools, llm.Tool{Name: t.Name, Description: t.Description, Parameters: t.InputSchema})
+		q.Tools = append(q.Tools, llm.Tool{Name: t.Name, Description: t.Description, Parameters: t.InputSchema, Strict: t.Strict})
 	}
 	switch c := r.ToolChoice; c.Type {
 	case "any":
@@ -111,7 +112,7 @@ func (anthropicDialect) parse(body []byte, q *Request) error {
 		r.OutputFormat = f
 	}
 	if f := r.OutputFormat; f != nil && f.Type == "json_schema" {
-		q.Format = &llm.Format{Schema: f.Schema}
+		q.Format, q.strictFormat = &llm.Format{Schema: f.Schema}, true
 	}
 	return checkChoice(q)
 }

@@ -43,6 +43,7 @@ func Run(t *testing.T, newModel func(t *testing.T, s *Server) llm.Model) {
 		{"ToolResults", s.toolResults},
 		{"ToolChoice", s.toolChoice},
 		{"Format", s.format},
+		{"Strict", s.strict},
 		{"Parameters", s.parameters},
 		{"Length", s.length},
 		{"RequestUnchanged", s.requestUnchanged},
@@ -78,7 +79,7 @@ func (s suite) start(t *testing.T, script Script) (*Server, llm.Model) {
 // silent says whether the script waits for the client to lose patience.
 func silent(script Script) bool {
 	return slices.ContainsFunc(script.Rules, func(r Rule) bool {
-		return r.Fault.is(Slow) || r.Fault.is(Stall)
+		return r.Fault.is(Slow) || r.Fault.is(Stall) || r.Fault.is(KeepAlive) || r.Fault.is(Endless)
 	})
 }
 

@@ -29,6 +29,8 @@ const (
 const (
 	Slow        FaultKind = "slow"         // nothing for Delay, or until the client leaves
 	Stall       FaultKind = "stall"        // After pieces, then nothing for Delay, or until the client leaves
+	KeepAlive   FaultKind = "keep_alive"   // After pieces, then only signs of life, until the client leaves
+	Endless     FaultKind = "endless"      // After pieces, then the next one again and again, until the client leaves
 	Cut         FaultKind = "cut"          // After pieces, then the connection breaks
 	EOF         FaultKind = "eof"          // After pieces, then a clean end without finish or [DONE]
 	Malformed   FaultKind = "malformed"    // the body, or the piece after After, is not JSON
@@ -66,7 +68,7 @@ type Fault struct {
 func (f *Fault) validate() error {
 	switch f.Kind {
 	case RateLimit, Quota, Status, Auth, NoModel, TooLong, HTML,
-		Slow, Stall, Cut, EOF, Malformed, StreamError, ContentType, Empty,
+		Slow, Stall, KeepAlive, Endless, Cut, EOF, Malformed, StreamError, ContentType, Empty,
 		BrokenJSON, FencedJSON, TruncatedJSON, WrongSchema, RepeatedIDs, Huge, InvalidUTF8:
 	default:
 		return fmt.Errorf("fault: unknown kind %q", f.Kind)

@@ -101,6 +101,7 @@ type openAIRequest struct {
 		Type       string `json:"type"`
 		JSONSchema struct {
 			Name   string          `json:"name"`
+			Strict bool            `json:"strict"`
 			Schema json.RawMessage `json:"schema"`
 		} `json:"json_schema"`
 	} `json:"response_format"`
@@ -154,6 +155,7 @@ func (openAI) parse(body []byte, q *Request) error {
 				return errors.New("response_format: json_schema needs a name and a schema")
 			}
 			q.Format = &llm.Format{Name: f.JSONSchema.Name, Schema: f.JSONSchema.Schema}
+			q.strictFormat = f.JSONSchema.Strict
 		default:
 			return fmt.Errorf("response_format: unknown type %q", f.Type)
 		}

@@ -28,6 +28,7 @@ type Request struct {
 	// Hash of the body, in hexadecimal.
 	Hash string
 
+	strictFormat  bool // the service holds replies to Format, and so has to take it
 	usageInStream bool
 	dimensions    int
 	base64        bool

@@ -193,6 +193,9 @@ func (s *Server) check(q *Request, d dialect, key string, now time.Time) *refusa
 	if err := checkConversation(q.Messages); err != nil {
 		return &refusal{status: 400, code: "invalid_request", param: "messages", message: err.Error()}
 	}
+	if e := checkStrict(q); e != nil {
+		return e
+	}
 	if n := q.inputTokens(); s.script.Context > 0 && n > s.script.Context {
 		return refuseLength(n, s.script.Context)
 	}

@@ -77,6 +77,9 @@ func (t *transfer) whole(body []byte) {
 		if t.pause() != nil {
 			return
 		}
+	case t.fault.is(KeepAlive), t.fault.is(Endless):
+		t.repeat([]byte(" "))
+		return
 	case t.fault.is(Malformed):
 		body = []byte(`{"id": "broken, "choices": [{"message`)
 	case t.fault.is(EOF):
@@ -143,6 +146,10 @@ func (t *transfer) strike(d dialect, f *frame) bool {
 	case Stall:
 		t.flush()
 		return t.pause() == nil
+	case KeepAlive:
+		return t.repeat([]byte(": still here\n\n"))
+	case Endless:
+		return t.repeat(appendFrame(nil, *f))
 	case Cut:
 		t.flush()
 		panic(http.ErrAbortHandler)
@@ -157,6 +164,20 @@ func (t *transfer) strike(d dialect, f *frame) bool {
 		return false
 	}
 	return true
+}
+
+// repeat sends the same again and again until the client leaves.
+func (t *transfer) repeat(what []byte) bool {
+	const every = 5 * time.Millisecond
+	for {
+		if _, err := t.w.Write(what); err != nil {
+			return false
+		}
+		t.flush()
+		if t.wait(t.ctx, every) != nil {
+			return false
+		}
+	}
 }
 
 func appendFrame(b []byte, f frame) []byte {

@@ -32,7 +32,7 @@ type Config struct {
 	FirstByte time.Duration
 	// Idle bounds how long a stream may stand still; 60 s when 0.
 	Idle time.Duration
-	// Timeout bounds a call that is not streamed; 5 min when 0.
+	// Timeout bounds a call as a whole; 10 min when 0.
 	Timeout time.Duration
 	// MaxTokensField is "max_tokens" or "max_completion_tokens"; empty means
 	// the first until the endpoint asks for the second.

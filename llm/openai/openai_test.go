@@ -34,14 +34,14 @@ func TestRequestBody(t *testing.T) {
 				{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{{ID: "1", Name: "f", Arguments: `{"a":1}`}}, Reasoning: "hm"},
 				{Role: llm.RoleTool, ToolCallID: "1", Content: "r", Name: "f"},
 			},
-			Tools:      []llm.Tool{{Name: "f", Description: "d", Parameters: json.RawMessage(`{"type":"object"}`), Strict: true}, {Name: "g"}},
-			ToolChoice: "f", Format: &llm.Format{Name: "n", Schema: json.RawMessage(`{"type":"object"}`)},
+			Tools:      []llm.Tool{{Name: "f", Description: "d", Parameters: json.RawMessage(`{"type":"object","additionalProperties":false}`), Strict: true}, {Name: "g"}},
+			ToolChoice: "f", Format: &llm.Format{Name: "n", Schema: json.RawMessage(`{"type":"object","additionalProperties":false}`)},
 			MaxTokens: 7, Temperature: &half, Stop: []string{"x", "y"}, Extra: map[string]any{"top_p": 0.9, "a": []int{1}, "model": "never", "stream": false},
 		}, quirks{maxTokens: maxTokens}, true,
 			`{"model":"m","messages":[{"role":"system","content":"s"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},` +
-				`{"role":"tool","content":"r","name":"f","tool_call_id":"1"}],"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"},"strict":true}},` +
+				`{"role":"tool","content":"r","name":"f","tool_call_id":"1"}],"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","additionalProperties":false},"strict":true}},` +
 				`{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}],"tool_choice":{"type":"function","function":{"name":"f"}},` +
-				`"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object"}}},"max_tokens":7,"temperature":0.5,"stop":["x","y"],"a":[1],"top_p":0.9,"stream":true,"stream_options":{"include_usage":true}}`},
+				`"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object","additionalProperties":false}}},"max_tokens":7,"temperature":0.5,"stop":["x","y"],"a":[1],"top_p":0.9,"stream":true,"stream_options":{"include_usage":true}}`},
 		{"learned", llm.Request{Messages: []llm.Message{{Role: llm.RoleAssistant, Content: "c", Reasoning: "r"}}, MaxTokens: 7, Format: &llm.Format{}},
 			quirks{maxTokens: maxCompletionTokens, noUsage: true, wantReasoning: true}, true,
 			`{"model":"m","messages":[{"role":"assistant","content":"c","reasoning_content":"r"}],"response_format":{"type":"json_object"},"max_completion_tokens":7,"stream":true}`},
@@ -244,7 +244,7 @@ func (p *pipe) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestTimeLimits(t *testing.T) {
 	client := func(t *testing.T, p *pipe) *Client {
-		c, err := New(Config{BaseURL: "http://model.test/v1", HTTP: &http.Client{Transport: p}, Timeout: 90 * time.Second})
+		c, err := New(Config{BaseURL: "http://model.test/v1", HTTP: &http.Client{Transport: p}, Timeout: 200 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,6 +286,36 @@ func TestTimeLimits(t *testing.T) {
 			expect(t, err, began, llm.ErrTimeout, 185*time.Second)
 		})
 	})
+	// drip writes the same every second until the client leaves.
+	drip := func(p *pipe, first, then string) {
+		w := <-p.got
+		for text := first; ; text = then {
+			if _, err := io.WriteString(w, text); err != nil {
+				return
+			}
+			time.Sleep(time.Second)
+		}
+	}
+	t.Run("signs of life only", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := &pipe{header: true, got: make(chan *io.PipeWriter, 1)}
+			began := time.Now()
+			go drip(p, piece(`{"role":"assistant"}`)+piece(`{"content":"a"}`), ": processing\n\n"+piece(`{"role":"assistant","content":""}`))
+			_, err := client(t, p).Stream(t.Context(), question, sink)
+			expect(t, err, began, llm.ErrTimeout, 60*time.Second)
+			time.Sleep(2 * time.Second) // the other side sees that nobody is there
+		})
+	})
+	t.Run("no end", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := &pipe{header: true, got: make(chan *io.PipeWriter, 1)}
+			began := time.Now()
+			go drip(p, piece(`{"content":"a"}`), piece(`{"content":"b"}`))
+			_, err := client(t, p).Stream(t.Context(), question, sink)
+			expect(t, err, began, llm.ErrTimeout, 200*time.Second)
+			time.Sleep(2 * time.Second)
+		})
+	})
 	t.Run("open after the end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := &pipe{header: true, got: make(chan *io.PipeWriter, 1)}
@@ -321,7 +351,7 @@ func TestTimeLimits(t *testing.T) {
 				}
 			}()
 			_, err := client(t, p).Stream(t.Context(), question, nil)
-			expect(t, err, began, llm.ErrTimeout, 90*time.Second)
+			expect(t, err, began, llm.ErrTimeout, 200*time.Second)
 		})
 	})
 	t.Run("the caller's own deadline", func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	"dossier/llm"
 	"dossier/llm/internal/completion"
+	"dossier/llm/internal/strict"
 	"dossier/llm/internal/upstream"
 )
 
@@ -35,7 +36,11 @@ func appendRequest(b []byte, model string, q quirks, req *llm.Request, stream bo
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = llm.AppendTool(b, &req.Tools[i])
+			t := req.Tools[i]
+			if t.Strict {
+				t.Parameters, t.Strict = mode.Fit(t.Parameters)
+			}
+			b = llm.AppendTool(b, &t)
 		}
 		b = append(b, ']')
 		b = appendToolChoice(b, req.ToolChoice)
@@ -100,10 +105,17 @@ func appendFormat(b []byte, f *llm.Format) []byte {
 	}
 	b = append(b, `,"response_format":{"type":"json_schema","json_schema":{"name":`...)
 	b = llm.AppendString(b, name)
-	b = append(b, `,"strict":true,"schema":`...)
-	b = append(b, f.Schema...)
+	schema, ok := mode.Fit(f.Schema)
+	if ok {
+		b = append(b, `,"strict":true`...)
+	}
+	b = append(b, `,"schema":`...)
+	b = append(b, schema...)
 	return append(b, "}}"...)
 }
+
+// mode is what OpenAI's strict mode does not take.
+var mode = strict.NewMode("default", "minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties")
 
 // own are the members that the client writes itself, whatever Extra says.
 var own = []string{"model", "messages", "tools", "tool_choice", "response_format", "stream", "stream_options"}

@@ -62,7 +62,7 @@ type SynthesizedAnswer struct {
 // Validate implements the check of llm.Object: an object without an answer is
 // none.
 func (a *SynthesizedAnswer) Validate() error {
-	if a.Answer == "" {
+	if strings.TrimSpace(a.Answer) == "" {
 		return fmt.Errorf("the field answer is empty: write the whole answer there")
 	}
 	return nil
@@ -82,10 +82,11 @@ var files embed.FS
 
 // answer has no fallback: a conversation cannot be had without a model.
 var answer = &prompt.Task[input, SynthesizedAnswer]{
-	Name:     "answer",
-	Role:     llm.ForChat,
-	Template: prompt.Parse(files, "answer.md"),
-	History:  func(in input) []llm.Message { return in.History },
+	Name:      "answer",
+	Role:      llm.ForChat,
+	Template:  prompt.Parse(files, "answer.md"),
+	History:   func(in input) []llm.Message { return in.History },
+	TextField: "answer",
 }
 
 // Run implements mode.Mode.

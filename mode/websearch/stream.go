@@ -32,6 +32,12 @@ func (s *stream) reset() {
 	s.emit(event.AnswerDelta{Reset: true})
 }
 
+// whole is what there is of the answer in whole sentences.
+func (s *stream) whole() string {
+	raw := s.raw.String()
+	return strings.TrimSpace(raw[:sentencesEnd(raw)])
+}
+
 // end passes the rest on.
 func (s *stream) end() { s.pass(s.raw.String()) }
 

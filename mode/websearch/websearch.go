@@ -15,6 +15,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"dossier/cite"
@@ -38,6 +39,9 @@ type Settings struct {
 	Lang         lang.Code `json:"lang,omitempty"`
 	// ContextTokens bounds the passages that the answer is written from.
 	ContextTokens int `json:"context_tokens"`
+	// Time is how long models are waited for, all decisions together; 0 is no
+	// bound, as it was in runs of earlier programs.
+	Time time.Duration `json:"time,omitempty"`
 }
 
 // Holdings make ready what a question is asked of, as steps of the run;
@@ -124,10 +128,12 @@ type input struct {
 var files embed.FS
 
 var answer = &prompt.Task[input, SynthesizedAnswer]{
-	Name:     "answer",
-	Role:     llm.ForWriter,
-	Template: prompt.Parse(files, "answer.md"),
-	History:  func(in input) []llm.Message { return in.History },
+	Name:      "answer",
+	Role:      llm.ForWriter,
+	Template:  prompt.Parse(files, "answer.md"),
+	History:   func(in input) []llm.Message { return in.History },
+	TextField: "answer",
+	Least:     1. / 3, // all the others are made for it
 	// Without a model the quotes that were chosen are the answer.
 	Fallback: func(input) (SynthesizedAnswer, error) { return SynthesizedAnswer{}, nil },
 }
@@ -151,13 +157,18 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
+	ctx = prompt.Within(ctx, set.Time) // what is asked has been made ready
 	if set.PerRound = 0; open.Web {
 		set.PerRound = set.Queries
 	}
-	found, err := sources.Gather(ctx, s, sources.Job{
+	job := sources.Job{
 		Models: m.models, Model: req.Model, Blobs: m.blobs, Corpus: open.Corpus, Rerankers: m.rankers, Known: known,
 		Question: req.Question, History: history, Language: language, Where: open.Where, Tuning: set.Tuning,
-	})
+	}
+	found, err := sources.Gather(ctx, s, job)
+	if err == nil {
+		found, err = found.Instead(ctx, s, job)
+	}
 	if err != nil {
 		return mode.Answer{}, err
 	}
@@ -207,12 +218,19 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 	stream := &stream{emit: func(d event.AnswerDelta) { _ = w.scope.Emit(d) }}
 	made, err := answer.Do(ctx, w.scope, w.mode.models, in, prompt.Options[SynthesizedAnswer]{
 		Model: w.req.Model, StreamField: "answer", Sink: stream.write, Reset: stream.reset,
+		Partial: func() (SynthesizedAnswer, bool) {
+			whole := stream.whole()
+			return SynthesizedAnswer{Answer: whole}, whole != ""
+		},
 	})
 	if err != nil {
 		return mode.Answer{}, err
 	}
 	stream.end()
 	made.Value.Reasoning = cite.Sanitize(made.Value.Reasoning)
+	if !made.Extractive && made.Why != "" {
+		w.evidence.Trouble = append(w.evidence.Trouble, lang.Text(w.language, "research.answer-cut", "why", made.Why))
+	}
 	if made.Extractive {
 		if made.Overruled() {
 			why := lang.Text(w.language, "research.answer-by-rules", "why", made.Why)
@@ -223,6 +241,9 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 		}
 		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
 	}
+	if made.Value.Unanswered && w.evidence.Covered() > 0 && !w.set.Earlier() {
+		return w.insteadOf(lang.Text(w.language, "research.model-found-none"))
+	}
 	if made.Value.Unanswered {
 		if err := w.void(lang.Text(w.language, "answer.none")); err != nil {
 			return mode.Answer{}, err
@@ -230,6 +251,15 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 		return w.deliver(w.nothing(), mode.Answer{Reasoning: made.Value.Reasoning, Model: made.Model})
 	}
 	return w.written(ctx, made)
+}
+
+// insteadOf delivers the sentences of the sources instead of what a model wrote.
+func (w *writing) insteadOf(why string) (mode.Answer, error) {
+	w.evidence.Trouble = append(w.evidence.Trouble, why)
+	if err := w.void(why); err != nil {
+		return mode.Answer{}, err
+	}
+	return w.deliver(w.quotes(), mode.Answer{Extractive: true})
 }
 
 // void says that the answer is not what was seen of it while it was written.
@@ -250,12 +280,7 @@ func (w *writing) written(ctx context.Context, made prompt.Decision[SynthesizedA
 	}
 	if checked.Covered == 0 {
 		// Not one sentence holds: the sentences of the sources are more worth.
-		why := lang.Text(w.language, "research.unsupported")
-		w.evidence.Trouble = append(w.evidence.Trouble, why)
-		if err := w.void(why); err != nil {
-			return mode.Answer{}, err
-		}
-		return w.deliver(w.quotes(), mode.Answer{Extractive: true})
+		return w.insteadOf(lang.Text(w.language, "research.unsupported"))
 	}
 	if strings.TrimSpace(checked.Text) != strings.TrimSpace(cite.Sanitize(made.Value.Answer)) {
 		if err := w.void(lang.Text(w.language, "research.corrected")); err != nil {

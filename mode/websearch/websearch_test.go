@@ -186,7 +186,7 @@ func TestAnswers(t *testing.T) {
 		},
 		{
 			name: "the model finds no answer", model: author{SynthesizedAnswer{Unanswered: true, Answer: "It is not said."}},
-			outcome: report.Nothing, text: "come near",
+			outcome: report.Answered, extractive: true, text: "> **Ingrid keeps the bees behind the chapel.**", note: "The model found no answer",
 		},
 		{
 			name: "nothing of it holds", model: author{SynthesizedAnswer{Answer: "Camels fly over Paris every second winter [1]."}},

@@ -282,15 +282,17 @@ func (s *server) tools(ctx context.Context) ([]tool.Tool, *Trouble, error) {
 		listing, stop := context.WithTimeout(ctx, s.client.options.Timeout)
 		listing, report := mcpconn.Watch(listing)
 		list, err := s.list(listing, session)
-		stop()
 		if err == nil {
+			stop()
 			s.conn.Works()
 			return s.specs(list), nil, nil
 		}
 		if ctx.Err() != nil {
+			stop()
 			return nil, nil, context.Cause(ctx)
 		}
 		f := s.judge(listing, session, report.Seen(), err)
+		stop() // not before it is known whether the time was up
 		if f.lost {
 			s.conn.Lost(session)
 		}

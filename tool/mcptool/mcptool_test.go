@@ -301,6 +301,24 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
+// A list that is too long is told as such, not as silence.
+func TestAListTooLong(t *testing.T) {
+	s := fullServer(t.Context())
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				return &mcp.ListToolsResult{Tools: []*mcp.Tool{{Name: "x", Description: strings.Repeat("x", 9<<20), InputSchema: json.RawMessage(`{"type":"object"}`)}}}, nil
+			}
+			return next(ctx, method, req)
+		}
+	})
+	c := connect(t, Options{}, over(t, "far", s))
+	_, err := c.Tools(t.Context(), "far")
+	if err == nil || !strings.Contains(err.Error(), "longer than 8 MB") || strings.Contains(err.Error(), "no answer") {
+		t.Error(err)
+	}
+}
+
 func TestBrokenSchemas(t *testing.T) {
 	local := filepath.Join(t.TempDir(), "schema.json")
 	if err := os.WriteFile(local, []byte(`{"type":"string"}`), 0o600); err != nil {

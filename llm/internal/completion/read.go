@@ -7,13 +7,14 @@ import (
 
 	"dossier/llm"
 	"dossier/llm/internal/jsontext"
+	"dossier/llm/internal/sse"
 	"dossier/llm/internal/upstream"
 )
 
 // Read reads a reply that is one JSON object. Its content goes to sink as
 // if it had been streamed.
 func Read(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error) {
-	body, err := call.Lines().Rest()
+	body, err := call.Lines().UpTo(upstream.MaxBody)
 	if err != nil {
 		return nil, call.ReadError(err)
 	}
@@ -52,10 +53,13 @@ func ReadStream(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error
 	case '{', '<', '[':
 		return Read(call, sink)
 	}
-	a := assembly{Transcript: upstream.Transcript{Sink: sink}}
+	a := assembly{Transcript: upstream.Transcript{Sink: call.Pieces(sink)}}
 	var c chunk
 	var t form
 	for {
+		if a.TooLarge() {
+			return nil, call.ReadError(sse.ErrTooLarge)
+		}
 		data, err := lines.Next()
 		if err != nil {
 			// The reply is whole once a finish reason was given, even when the

@@ -190,7 +190,10 @@ func (s *Reader) Peek() byte {
 }
 
 // Rest reads what is left of the stream.
-func (s *Reader) Rest() ([]byte, error) {
+func (s *Reader) Rest() ([]byte, error) { return s.UpTo(MaxTotal) }
+
+// UpTo is Rest with a limit of its own.
+func (s *Reader) UpTo(most int) ([]byte, error) {
 	for s.err == nil {
 		if s.n == len(s.buf) {
 			s.buf = append(s.buf, make([]byte, len(s.buf))...)
@@ -198,7 +201,7 @@ func (s *Reader) Rest() ([]byte, error) {
 		n, err := s.r.Read(s.buf[s.n:])
 		s.n += n
 		s.total += n
-		if s.total > MaxTotal {
+		if s.total > most {
 			err = ErrTooLarge
 		}
 		s.err = err

@@ -27,15 +27,15 @@ import (
 // Limits are the time limits of a call; a zero or negative one is none.
 type Limits struct {
 	FirstByte time.Duration // of a stream: until its first byte
-	Idle      time.Duration // of a stream: between two reads
-	Timeout   time.Duration // of any other call, as a whole
+	Idle      time.Duration // of a stream: between two pieces of the reply; signs of life are none
+	Timeout   time.Duration // of any call, as a whole
 }
 
 // WithDefaults sets the limits that are 0.
 func (l Limits) WithDefaults() Limits {
 	l.FirstByte = cmp.Or(l.FirstByte, 30*time.Second)
 	l.Idle = cmp.Or(l.Idle, time.Minute)
-	l.Timeout = cmp.Or(l.Timeout, 5*time.Minute)
+	l.Timeout = cmp.Or(l.Timeout, 10*time.Minute)
 	return l
 }
 
@@ -131,10 +131,12 @@ type Call struct {
 	timer   *time.Timer
 	stream  bool
 	begun   bool // a byte came
+	pieces  bool // only pieces of the reply count, not bytes
 	begin   time.Time
-	last    atomic.Int64 // time of the last byte since begin
-	limit   atomic.Int64 // how long after last the call is stalled
+	last    atomic.Int64 // time of the last byte, or piece, since begin
+	limit   atomic.Int64 // how long after last the call is stalled; 0 is never
 	expired atomic.Bool
+	overdue atomic.Bool // expired as a whole
 }
 
 // Do sends body (nil for none) and waits for the reply's header. The status
@@ -149,16 +151,16 @@ func (t *Target) Do(ctx context.Context, model string, body *[]byte, stream bool
 	}
 	c := &Call{target: t, model: model, parent: ctx, body: body, stream: stream}
 	ctx, c.cancel = context.WithCancel(ctx)
-	limit := t.limits.Timeout
-	if stream {
-		limit = t.limits.FirstByte
+	limit := max(0, t.limits.FirstByte)
+	if !stream {
+		limit = 0
 	}
-	if limit > 0 {
+	if limit > 0 || t.limits.Timeout > 0 || stream && t.limits.Idle > 0 {
 		c.begin = time.Now()
 		c.limit.Store(int64(limit))
 		// Armed only once c.timer is set: check uses it.
 		c.timer = time.AfterFunc(time.Hour, c.check)
-		c.timer.Reset(limit)
+		c.timer.Reset(c.rest())
 	}
 	if body != nil {
 		c.trace.WroteRequest = func(httptrace.WroteRequestInfo) { c.written.Add(1) }
@@ -194,21 +196,46 @@ func (t *Target) Do(ctx context.Context, model string, body *[]byte, stream bool
 // check runs when a limit may have passed. Bytes only note their time; the
 // timer is armed again here, so that a stream costs no timer work per chunk.
 func (c *Call) check() {
-	limit := time.Duration(c.limit.Load())
-	idle := time.Since(c.begin) - time.Duration(c.last.Load())
-	if rest := limit - idle; rest > 0 {
+	if rest := c.rest(); rest > 0 {
 		c.timer.Reset(rest)
 		return
 	}
+	c.overdue.Store(c.target.limits.Timeout > 0 && time.Since(c.begin) >= c.target.limits.Timeout)
 	c.expired.Store(true)
 	c.cancel()
+}
+
+// rest is the time until the call expires, unless something comes.
+func (c *Call) rest() time.Duration {
+	rest, now := time.Hour, time.Since(c.begin)
+	if whole := c.target.limits.Timeout; whole > 0 {
+		rest = whole - now
+	}
+	if limit := time.Duration(c.limit.Load()); limit > 0 {
+		rest = min(rest, limit-(now-time.Duration(c.last.Load())))
+	}
+	return rest
+}
+
+// Pieces says that the body is a stream of events, of which only those count
+// that bring the reply on: it returns sink for them.
+func (c *Call) Pieces(sink func(llm.Chunk)) func(llm.Chunk) {
+	c.pieces = true
+	return func(ch llm.Chunk) {
+		if c.timer != nil {
+			c.last.Store(int64(time.Since(c.begin)))
+		}
+		sink(ch)
+	}
 }
 
 // Read reads the reply's body and notes that bytes came.
 func (c *Call) Read(p []byte) (int, error) {
 	n, err := c.resp.Body.Read(p)
 	if c.stream && c.timer != nil && n > 0 {
-		c.last.Store(int64(time.Since(c.begin)))
+		if !c.pieces {
+			c.last.Store(int64(time.Since(c.begin)))
+		}
 		if !c.begun {
 			c.begun = true
 			c.first()
@@ -219,13 +246,8 @@ func (c *Call) Read(p []byte) (int, error) {
 
 // first changes from the limit of the first byte to the one between bytes.
 func (c *Call) first() {
-	idle := c.target.limits.Idle
-	if idle <= 0 {
-		c.timer.Stop()
-		return
-	}
-	c.limit.Store(int64(idle))
-	c.timer.Reset(idle)
+	c.limit.Store(int64(max(0, c.target.limits.Idle)))
+	c.timer.Reset(c.rest())
 }
 
 // Ending says that the model's reply is complete: what still follows may take
@@ -234,8 +256,9 @@ func (c *Call) Ending() {
 	if c.timer != nil && c.stream {
 		idle := c.target.limits.Idle
 		if idle <= 0 || idle > afterEnd {
+			c.last.Store(int64(time.Since(c.begin)))
 			c.limit.Store(int64(afterEnd))
-			c.timer.Reset(afterEnd)
+			c.timer.Reset(c.rest())
 		}
 	}
 }
@@ -281,7 +304,7 @@ func (c *Call) failure(err error) error {
 		return c.parent.Err()
 	}
 	if c.expired.Load() {
-		if c.stream {
+		if c.stream && !c.overdue.Load() {
 			return c.Error(llm.ErrTimeout, "no answer within "+c.target.limits.FirstByte.String())
 		}
 		return c.Error(llm.ErrTimeout, "no answer within "+c.target.limits.Timeout.String())
@@ -308,6 +331,8 @@ func (c *Call) ReadError(err error) error {
 	switch {
 	case c.parent.Err() != nil:
 		return c.parent.Err()
+	case c.overdue.Load():
+		return c.Error(llm.ErrTimeout, "no whole answer within "+c.target.limits.Timeout.String())
 	case c.expired.Load() && c.stream:
 		if !c.begun {
 			return c.Error(llm.ErrTimeout, "no answer within "+c.target.limits.FirstByte.String())

@@ -14,6 +14,16 @@ type Transcript struct {
 	text, reasoning strings.Builder
 }
 
+// MaxReply bounds the text of a reply, and MaxBody one that is not streamed:
+// beyond them the other side is broken or hostile.
+const (
+	MaxReply = 16 << 20
+	MaxBody  = 32 << 20
+)
+
+// TooLarge says whether the reply is larger than any reply of a model.
+func (t *Transcript) TooLarge() bool { return t.text.Len()+t.reasoning.Len() > MaxReply }
+
 // AddText appends a piece of the text.
 func (t *Transcript) AddText(piece []byte) {
 	if len(piece) == 0 {

@@ -1,0 +1,104 @@
+package prompt
+
+import (
+	"context"
+	"time"
+
+	"dossier/event"
+	"dossier/llm"
+	"dossier/run"
+)
+
+// Caller is who calls a model in a step: its failures become events of it.
+type Caller struct {
+	Scope *run.Scope // of the step
+	Role  llm.RoleName
+	Model string
+}
+
+// quiet is how long a reply may be waited for before the user is told that it
+// is, and again whenever it is twice as long.
+const quiet = 10 * time.Second
+
+// Watch returns ctx with which calls tell of what goes wrong in them: at once
+// to those who listen, and in the log. The caller calls stop when the reply is
+// there, or won't come.
+func (c Caller) Watch(ctx context.Context) (_ context.Context, stop func()) {
+	began := time.Now()
+	waiting, cancel := context.WithCancel(ctx)
+	var tell func()
+	tell = func() {
+		if waiting.Err() == nil {
+			so := time.Since(began)
+			_ = c.Scope.Emit(event.ModelWaiting{Role: string(c.Role), Model: c.Model, Code: "quiet", Wait: so.Round(time.Second).Seconds()})
+			time.AfterFunc(so, tell)
+		}
+	}
+	first := time.AfterFunc(quiet, tell)
+	return llm.Watch(ctx, func(f llm.Failure) {
+		failed := c.failed(f.Err, f.Then)
+		failed.Attempt, failed.Wait = f.Attempt, f.Wait.Round(100*time.Millisecond).Seconds()
+		_ = c.Scope.Emit(event.ModelWaiting{
+			Role: failed.Role, Model: failed.Model, Code: failed.Code, Message: failed.Message, Attempt: failed.Attempt, Wait: failed.Wait,
+		})
+		_ = c.Scope.Emit(failed) // a step that can't hold it can't end either, and says so
+	}), func() { first.Stop(); cancel() }
+}
+
+// Failed records that there was no reply, and what is done instead.
+func (c Caller) Failed(err error, then llm.Consequence) error {
+	return c.Scope.Emit(c.failed(err, then))
+}
+
+func (c Caller) failed(err error, then llm.Consequence) event.ModelFailed {
+	return event.ModelFailed{Role: string(c.Role), Model: c.Model, Code: llm.CodeOf(err), Message: llm.CutMiddle(err.Error(), 150), Then: string(then)}
+}
+
+// clockKey is the context's key of a clock.
+type clockKey struct{}
+
+// clock bounds how long the models are waited for in a piece of work.
+type clock struct {
+	began time.Time
+	limit time.Duration
+}
+
+// Within returns ctx for a piece of work in which models have so much time from
+// now on, all decisions together; 0 is no bound. Decisions that prepare an
+// answer (those of the summarizer) are due after half of it, so that it can be
+// written. What is not decided in time is decided by rules.
+func Within(ctx context.Context, limit time.Duration) context.Context {
+	if limit <= 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, clockKey{}, clock{time.Now(), limit})
+}
+
+// due returns ctx with the time by which a decision of the role has to be made;
+// least is the share of all time that it gets however late it is.
+func due(ctx context.Context, role llm.RoleName, least float64) (context.Context, context.CancelFunc) {
+	c, ok := ctx.Value(clockKey{}).(clock)
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	end := c.began.Add(c.limit)
+	if role == llm.ForSummarizer {
+		end = c.began.Add(c.limit / 2)
+	}
+	if own := time.Now().Add(time.Duration(least * float64(c.limit))); least > 0 && own.After(end) {
+		end = own
+	}
+	return context.WithDeadlineCause(ctx, end, &lateError{c.limit})
+}
+
+// lateError says that a model was not ready in the time that there is.
+type lateError struct{ limit time.Duration }
+
+func (e *lateError) Error() string {
+	return "the model was not ready in its part of the " + e.limit.String() + " that models have here"
+}
+
+// Fault tells the kernel how to record the error.
+func (e *lateError) Fault() (code, hint string) {
+	return "timeout", "use a faster model, or give this mode more time"
+}
