@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -48,9 +50,11 @@ func newAround(t *testing.T, script llmtest.Script) *around {
 	t.Helper()
 	a := &around{web: startWeb(t, webtest.Options{}), model: llmtest.Start(t, script), docs: library(t), commands: t.TempDir(), out: t.TempDir()}
 	scale, _ := toolServer(t, "weigh_parcel")
-	a.scale = a.counted(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, scale+r.URL.Path, http.StatusTemporaryRedirect)
-	}))
+	there, err := url.Parse(scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.scale = a.counted(t, &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(there) }})
 	a.rerank = a.counted(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q struct{ Documents []string }
 		_ = json.NewDecoder(r.Body).Decode(&q)

@@ -50,7 +50,10 @@ func goesOn(question, earlier, answer string) string {
 		return instead(earlier, other)
 	}
 	if extract.Points(question) && len(extract.Content(question)) <= ownContent {
-		about := telling(answer)
+		var about []string
+		if asksName.MatchString(earlier) {
+			about = telling(answer)
+		}
 		if len(about) == 0 {
 			for _, name := range extract.Names(earlier) {
 				// What an earlier question leaned on stands before it, and then its
@@ -137,6 +140,10 @@ func likeness(question, other string) string {
 }
 
 var strongText = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+
+// asksName are questions that a name answers: what comes next is mostly about it.
+// After others it is about what they were about.
+var asksName = regexp.MustCompile(`(?i)\b(?:who|whom|whose|which|where)\b|what(?: is|'s) the name|(?:^|[^\pL])(?:кто|кого|кому|кем|ком|чей|чья|чьё|чьи|как(?:ой|ая|ое|ие|ую|ого|им|ом)|котор\pL+|где|как (?:зовут|называ\pL+))(?:[^\pL]|$)|谁|哪|何处|什么名字|叫什么`)
 
 // telling returns the names in the sentence of an answer that was marked as such:
 // what a question after it points to.

@@ -7,7 +7,10 @@ import (
 )
 
 func TestFollowUpsLeanOnWhatWasSaid(t *testing.T) {
-	const raid = "How many disks does RAID 5 need?"
+	const (
+		raid   = "How many disks does RAID 5 need?"
+		vacuum = "> [1] maintenance.html\n> **The autovacuum daemon runs VACUUM and ANALYZE by itself.** It looks for tables that have changed much."
+	)
 	said := func(turns ...string) []llm.Message {
 		var out []llm.Message
 		for i, text := range turns {
@@ -31,6 +34,10 @@ func TestFollowUpsLeanOnWhatWasSaid(t *testing.T) {
 		{said("Which command shows who changed a line?", "> [1] git.txt\n> **git-blame shows who changed each line.**"), "Which options does it have?", "git-blame: Which options does it have?"},
 		{said("Сколько дисков в массиве RAID-5 на складе?", "девять"), "Сколько из них запасных?", "RAID-5: Сколько из них запасных?"},
 		{said("What is the discount of the summer sale?", "ten per cent"), "When does it end?", "discount summer sale: When does it end?"},
+		// What is asked after anything but a name is about what was asked about.
+		{said("What does autovacuum do?", vacuum), "and how do I turn it off?", "autovacuum: and how do I turn it off?"},
+		{said("Что делает autovacuum?", vacuum), "а как его отключить?", "autovacuum: а как его отключить?"},
+		{said("autovacuum 有什么作用？", vacuum), "怎么关闭它？", "autovacuum 作用: 怎么关闭它？"},
 		// A question of its own stays as it is.
 		{said(raid), "What is the default of shared_buffers in PostgreSQL?", "What is the default of shared_buffers in PostgreSQL?"},
 		{said(raid), "And what is the default of shared_buffers?", "And what is the default of shared_buffers?"},

@@ -171,5 +171,5 @@ func (g *gathering) senseOf(in followUpInput) *sense {
 func sameQuery(query string) string {
 	all := wordsOf(query)
 	slices.Sort(all)
-	return strings.Join(slices.Compact(all), " ")
+	return strings.Join(all, " ")
 }

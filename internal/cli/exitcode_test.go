@@ -223,7 +223,7 @@ func errands() []errand {
 		{name: "refused", code: 1, args: []string{"ask", "why?"}, rules: fails(llmtest.Fault{Kind: llmtest.Status, Status: 400})},
 		{name: "no key", code: 3, args: []string{"ask", "why?"}, rules: fails(llmtest.Fault{Kind: llmtest.Auth})},
 		{name: "agent without a model", code: 3, args: agent, rules: fails(llmtest.Fault{Kind: llmtest.Auth})},
-		{name: "no engine", code: 3, args: []string{"research", "What is a heat pump?", "--in", "cape", "--search"}},
+		{name: "no engine", code: 3, args: []string{"research", "What is a heat pump?", "--in", "cape", "--search", "--set", "models.embeddings.model=any"}},
 		{name: "nothing found", code: 4, args: []string{"research", "What is the boiling point of tungsten?", "--in", "cape"}, rules: []llmtest.Rule{
 			{Schema: "plan", Reply: llmtest.JSON(map[string]any{"question": "What is the boiling point of tungsten?", "facets": []any{
 				map[string]any{"title": "What is the boiling point of tungsten?", "queries": []string{"boiling point of tungsten"}},
