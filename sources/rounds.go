@@ -223,7 +223,9 @@ func (g *gathering) followUp(ctx context.Context, s *run.Scope, n int, ruled boo
 	}
 	if out.model && !g.Tuning.Earlier() {
 		sense := g.senseOf(in)
-		said.Queries = slices.DeleteFunc(slices.Clone(said.Queries), func(f FollowUp) bool { return sense.parrots(f.Query) || sense.strays(f.Query) && g.Tuning.PerRound == 0 })
+		said.Queries = slices.DeleteFunc(slices.Clone(said.Queries), func(f FollowUp) bool {
+			return sense.parrots(f.Query) || sense.strays(f.Query) && g.Tuning.PerRound == 0
+		})
 	}
 	out.queries = g.fresh(said.Queries)
 	if len(out.queries) == 0 && out.model && n <= 1 && !g.Tuning.Earlier() {
