@@ -6,13 +6,18 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"dossier/internal/config"
 	"dossier/internal/store/memory"
+	"dossier/internal/webtest"
 	"dossier/llm/llmtest"
 )
 
@@ -157,5 +162,118 @@ func TestAnEmbedderIsNamed(t *testing.T) {
 		if l.embedded() == 0 || l.has(elsewhere) == 0 {
 			t.Errorf("%s: the embedder got %d calls", name, l.embedded())
 		}
+	}
+}
+
+// TestConversationsGoToTheModel: "the last messages of the conversation", to the
+// model and not to the engines.
+func TestConversationsGoToTheModel(t *testing.T) {
+	const said = "My sister Berit has the keys."
+	w := startWeb(t, webtest.Options{})
+	l := listen(t)
+	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, provided("openai", l.URL)))
+	first := follow(t, e, ask(said))
+	again := onTheWeb("web_search", "How long is the Keldra Bridge?")
+	again.Session = first[0].Session
+	follow(t, e, again)
+	if l.has(said) < 2 {
+		t.Errorf("the model saw what was said before in %d requests", l.has(said))
+	}
+	for _, q := range w.Searches() {
+		if strings.Contains(q, "Berit") {
+			t.Errorf("an engine was asked for %q", q)
+		}
+	}
+}
+
+// TestTheWebIsAskedOnlyWhenItIs: "When the web is asked: queries to the engines and
+// requests to the pages that they found. `search.engines: [none]` keeps it all
+// here." Nothing else goes out: "No telemetry, no update check. Proxy variables of
+// the environment are not read".
+func TestTheWebIsAskedOnlyWhenItIs(t *testing.T) {
+	var strangers atomic.Int64
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		strangers.Add(1)
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	t.Cleanup(proxy.Close)
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"} {
+		t.Setenv(name, proxy.URL)
+	}
+	dir, _ := private(t)
+	w := startWeb(t, webtest.Options{})
+	l := listen(t)
+	for name, flags := range map[string]map[string]string{
+		"with a model": onWeb(t, w, provided("openai", l.URL)), "without": onWeb(t, w), "no engines": {"search.engines": "none"},
+	} {
+		e := engine(t, memory.New(memory.Options{}), flags)
+		for _, mode := range []string{"web_search", "deep_search", "quality", "ingest"} {
+			req := research("Who built the lighthouse of Cape Kestrel?", dir)
+			req.Mode = mode
+			follow(t, e, req)
+		}
+		if n, m := len(w.Searches()), len(w.Fetches()); n+m > 0 {
+			t.Errorf("%s: a folder was asked, and so were engines %d and pages %d times", name, n, m)
+		}
+	}
+	e := engine(t, memory.New(memory.Options{}), onWeb(t, w))
+	follow(t, e, onTheWeb("web_search", "How long is the Keldra Bridge?"))
+	if len(w.Searches()) == 0 || len(w.Fetches()) == 0 {
+		t.Error("the web was not asked")
+	}
+	for _, q := range w.Searches() {
+		if !strings.Contains(q, "Keldra") {
+			t.Errorf("an engine was asked for %q", q)
+		}
+	}
+	if n := strangers.Load(); n > 0 {
+		t.Errorf("the proxy of the environment was asked %d times", n)
+	}
+}
+
+// TestToolsOfServersGetTheirArguments: "What an agent's tools are called with goes
+// to the MCP servers … that you configured", and nothing else does.
+func TestToolsOfServersGetTheirArguments(t *testing.T) {
+	const secret = "The tenant pays late"
+	var mu sync.Mutex
+	var sent strings.Builder
+	scale, _ := toolServer(t, "weigh_parcel")
+	there, err := url.Parse(scale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(there) }}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		sent.Write(body)
+		mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	model := llmtest.Start(t, callsThen("weigh_parcel"))
+	flags := connected(model)
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	write(t, file, "mcp: {mcpServers: {scale: {url: '"+srv.URL+"'}}}\nagents: {weigher: {base_class: ToolCallingAgent, tools: [final_answer_tool, 'mcp:scale'], execution: {logs_dir: ''}}}\n")
+	cfg, err := config.Load(config.Sources{File: file, Flags: flags})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := assemble(cfg, site{dir: t.TempDir()}, memory.New(memory.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	req := byAgent("weigher", "Weigh the parcel on the scale")
+	req.Context = secret
+	follow(t, e, req)
+	mu.Lock()
+	defer mu.Unlock()
+	if !strings.Contains(sent.String(), `"weigh_parcel"`) || strings.Contains(sent.String(), secret) || strings.Contains(sent.String(), "on the scale") {
+		t.Errorf("the server got %s", sent.String())
 	}
 }

@@ -95,7 +95,7 @@ func (w *Work) admit(in Input, call llm.ToolCall) (tool.Tool, json.RawMessage, e
 	}
 	spec := t.Spec()
 	text := call.Arguments
-	if strings.TrimSpace(text) == "" {
+	if none := strings.TrimSpace(text); none == "" || none == "null" {
 		text = "{}"
 	}
 	if len(text) > mostArguments {
