@@ -111,7 +111,7 @@ func private(t *testing.T) (dir, elsewhere string) {
 // TestWhatLeavesTheMachine holds the section of that name in the README, for
 // every provider and mode: "Requests to the models that you configured: the
 // question, what was piped in, the last messages of the conversation, and in
-// research the passages that were found."
+// research the passages that were found".
 func TestWhatLeavesTheMachine(t *testing.T) {
 	dir, elsewhere := private(t)
 	const question, material = "Who built the lighthouse of Cape Kestrel?", "Maria had a sister in Bergen."
@@ -145,7 +145,7 @@ func TestWhatLeavesTheMachine(t *testing.T) {
 }
 
 // TestAnEmbedderIsNamed: "A model for embeddings, which only you configure, gets
-// the text of every document that is read into a collection."
+// the text of every document that is read into a collection".
 func TestAnEmbedderIsNamed(t *testing.T) {
 	dir, elsewhere := private(t)
 	for name, set := range map[string]map[string]string{

@@ -165,8 +165,8 @@ func (q *asked) fill(r *reply, term, sentence string, after []index.Token) {
 		first, _ := utf8.DecodeRuneInString(sentence[t.Start:])
 		// Where there are no articles and cases do the work of prepositions, a name
 		// may follow at once.
-		close := gap == 0 && len(r.words[term]) == 0 && !unicode.Is(unicode.Cyrillic, first)
-		name := unicode.IsUpper(first) && !t.Function && !q.terms[t.Term] && !close
+		adjacent := gap == 0 && len(r.words[term]) == 0 && !unicode.Is(unicode.Cyrillic, first)
+		name := unicode.IsUpper(first) && !t.Function && !q.terms[t.Term] && !adjacent
 		switch {
 		case name && (len(r.words[term]) == 0 || t.Start-span.End <= 2):
 			if len(r.words[term]) == 0 {

@@ -61,7 +61,7 @@ func ForAnswer(text string, fallback Code) Code {
 func inCyrillic(text string) (own string, ok bool) {
 	var words []string
 	ours, others := 0, 0
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		n, latin := 0, 0
 		for _, r := range word {
 			switch {

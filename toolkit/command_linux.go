@@ -105,7 +105,7 @@ func (p *pinned) open(root *os.Root, w *workspace, arg *string) error {
 	if filepath.IsAbs(rel) {
 		var err error
 		if rel, err = filepath.Rel(w.dir, realPath(w.dir, rel)); err != nil {
-			return nil // it is not there
+			return nil //nolint:nilerr // it is not there
 		}
 	}
 	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)

@@ -87,7 +87,7 @@ func runRAMDocs(ctx context.Context, e *Env) error {
 			return err
 		}
 		if n%100 == 99 {
-			e.Progress("%d of %d questions", n+1, len(questions))
+			e.Progressf("%d of %d questions", n+1, len(questions))
 		}
 	}
 	e.Ratio("all-gold-no-wrong", all, len(questions))

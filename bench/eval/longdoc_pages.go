@@ -80,15 +80,15 @@ func readPaged(e *Env, questions []pageQuestion) (*paged, error) {
 		}
 		p.texts[page.Doc][page.Page] = page.Text
 	}
-	real := map[string]bool{}
+	isPDF := map[string]bool{}
 	for _, q := range questions {
-		real[q.Doc] = real[q.Doc] || q.PDF
+		isPDF[q.Doc] = isPDF[q.Doc] || q.PDF
 	}
 	var docs []file
 	for _, id := range p.order {
 		name := strings.TrimSuffix(id, ".pdf")
 		d := file{ID: id, Name: name + ".txt", Body: []byte(strings.Join(p.texts[id], "\n\f"))}
-		if real[id] {
+		if isPDF[id] {
 			path, err := e.Path(filepath.Join("pdf", name+".pdf"))
 			if err != nil {
 				return nil, err
@@ -149,9 +149,9 @@ func runPages(ctx context.Context, e *Env) error {
 		}
 	}
 	docOf := map[string]string{}
-	real := map[string]bool{}
+	isPDF := map[string]bool{}
 	for _, q := range kept {
-		docOf[q.ID], real[q.ID] = q.Doc, q.PDF
+		docOf[q.ID], isPDF[q.ID] = q.Doc, q.PDF
 	}
 	within := map[string]*lexicon{}
 	var allIDs, allTexts []string
@@ -179,8 +179,8 @@ func runPages(ctx context.Context, e *Env) error {
 		}},
 		{".pooled.bm25", func(t topic) (ranking, error) { return all.search(t.Text, 10), nil }},
 	} {
-		e.Progress("%d questions%s", len(topics), way.suffix)
-		if err := e.pageHits(ctx, way.suffix, topics, real, way.rank); err != nil {
+		e.Progressf("%d questions%s", len(topics), way.suffix)
+		if err := e.pageHits(ctx, way.suffix, topics, isPDF, way.rank); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func runPages(ctx context.Context, e *Env) error {
 
 // pageHits reports for how many topics a relevant page is among the first; of
 // those about a PDF also by themselves.
-func (e *Env) pageHits(ctx context.Context, suffix string, topics []topic, real map[string]bool, rank func(topic) (ranking, error)) error {
+func (e *Env) pageHits(ctx context.Context, suffix string, topics []topic, isPDF map[string]bool, rank func(topic) (ranking, error)) error {
 	type tally struct{ n, at1, at5, at10 int }
 	var all, pdf tally
 	err := e.rank(ctx, suffix, topics, rank, func(t topic, r ranking) {
@@ -201,7 +201,7 @@ func (e *Env) pageHits(ctx context.Context, suffix string, topics []topic, real 
 			}
 		}
 		for _, to := range []*tally{&all, &pdf} {
-			if to == &pdf && !real[t.ID] {
+			if to == &pdf && !isPDF[t.ID] {
 				continue
 			}
 			to.n++

@@ -105,14 +105,14 @@ func (p *parts) measure(ctx context.Context, e *Env, pooled bool, title func(doc
 	if err := e.retrieval(ctx, "", p.topics, func(t topic) (ranking, error) { return ours(t, p.docOf[t.ID]) }); err != nil {
 		return err
 	}
-	e.Progress("%d questions", len(p.topics))
+	e.Progressf("%d questions", len(p.topics))
 	if err := e.plainly(ctx, "", p.topics, func(t topic) *lexicon { return within[p.docOf[t.ID]] }); err != nil || !pooled {
 		return err
 	}
 	if err := e.retrieval(ctx, ".pooled", p.topics, func(t topic) (ranking, error) { return ours(t, "") }); err != nil {
 		return err
 	}
-	e.Progress("%d questions.pooled", len(p.topics))
+	e.Progressf("%d questions.pooled", len(p.topics))
 	all := newLexicon(allIDs, allTexts)
 	return e.plainly(ctx, ".pooled", p.topics, func(topic) *lexicon { return all })
 }
@@ -249,7 +249,7 @@ func (p *parts) refusals(ctx context.Context, e *Env, questions []timeQuestion) 
 		}
 		to.add(o)
 		if n%200 == 199 {
-			e.Progress("%d of %d questions answered", n+1, len(questions))
+			e.Progressf("%d of %d questions answered", n+1, len(questions))
 		}
 	}
 	e.reportRefusals("", unknown)

@@ -143,7 +143,7 @@ func (s *spanned) plainly(size int) func(doc, query string, limit int) []stretch
 		*lexicon
 		at map[string]stretch
 	}
-	make := func(docs ...string) lexical {
+	lexicalOf := func(docs ...string) lexical {
 		at := map[string]stretch{}
 		var ids, texts []string
 		for _, doc := range docs {
@@ -154,11 +154,11 @@ func (s *spanned) plainly(size int) func(doc, query string, limit int) []stretch
 		}
 		return lexical{newLexicon(ids, texts), at}
 	}
-	made := map[string]lexical{"": make(s.order...)}
+	made := map[string]lexical{"": lexicalOf(s.order...)}
 	return func(doc, query string, limit int) []stretch {
 		x, ok := made[doc]
 		if !ok {
-			x = make(doc)
+			x = lexicalOf(doc)
 			made[doc] = x
 		}
 		var out []stretch
@@ -198,7 +198,7 @@ func (s *spanned) each(ctx context.Context, e *Env, way spanWay, with func(q *sp
 		}
 		run.write(topic{ID: q.ID}, r)
 	}
-	e.Progress("%d questions%s", len(s.questions), way.suffix)
+	e.Progressf("%d questions%s", len(s.questions), way.suffix)
 	return run.close()
 }
 

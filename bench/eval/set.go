@@ -169,8 +169,8 @@ func (e *Env) report(metric, value string, n int) {
 	fmt.Fprintln(e.stdout, f.line)
 }
 
-// Progress says how far a set is that takes long.
-func (e *Env) Progress(format string, a ...any) {
+// Progressf says how far a set is that takes long.
+func (e *Env) Progressf(format string, a ...any) {
 	fmt.Fprintf(e.stderr, "%s: %s\n", e.Set, fmt.Sprintf(format, a...))
 }
 

@@ -119,19 +119,6 @@ func (s *shelf) search(ctx context.Context, doc, query string, limit int) ([]loc
 	return out, nil
 }
 
-// text returns the text of a document as it was read.
-func (s *shelf) text(ctx context.Context, doc string) (string, error) {
-	id, err := s.open(ctx, doc)
-	if err != nil {
-		return "", err
-	}
-	docs, err := s.library.Documents(ctx, id, 1)
-	if err != nil || len(docs) != 1 {
-		return "", fmt.Errorf("document %s: %d were read: %w", doc, len(docs), err)
-	}
-	return docs[0].Text, nil
-}
-
 // research asks a question of a document, of all if it is "".
 func (s *shelf) research(ctx context.Context, doc, question string) (*report.Report, error) {
 	id, err := s.open(ctx, doc)

@@ -217,7 +217,7 @@ func fts5(ctx context.Context, path, folder string) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // it is over where it was committed
+	defer tx.Rollback() // it is over where it was committed
 	insert, err := tx.PrepareContext(ctx, "INSERT INTO t VALUES (?, ?)")
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func (f *facts) observe(ev event.Event) bool {
 // now is what a run does after an event that the board shows by itself, as far
 // as that can be told.
 func (f *facts) now(ev event.Event) string {
-	key := ""
+	var key string
 	switch d := ev.Data.(type) {
 	case event.Progress:
 		key = d.What

@@ -45,7 +45,7 @@ func writeFile(name string, data []byte) error {
 }
 
 func writeTo(name string, how int, data []byte) error {
-	f, err := os.OpenFile(name, how, 0o666)
+	f, err := os.OpenFile(name, how, 0o666) //nolint:gosec // the umask decides
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ func (a *app) page(lines []string) bool {
 		return false
 	}
 	if getenv(env, "LESS") == "" {
-		env = append(env[:len(env):len(env)], "LESS=FRX") // one screen needs no pager, colours are kept, the text stays
+		env = append(slices.Clip(env), "LESS=FRX") // one screen needs no pager, colours are kept, the text stays
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = env, a.proc.Dir, out, os.Stderr

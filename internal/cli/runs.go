@@ -202,11 +202,12 @@ func (c runsShow) text(a *app, d dossier.Detail, log []event.Event) string {
 	for _, ev := range log {
 		if m, ok := ev.Data.(event.Message); ok {
 			text := strings.TrimSpace(term.Clean(m.Text))
-			if m.Role == "assistant" && paper != nil {
+			switch {
+			case m.Role == "assistant" && paper != nil:
 				b.WriteString("\n" + strings.Join(markdown.Lines(text+keyPoints(m.KeyPoints, code), paper.look(nil)), "\n") + "\n")
-			} else if m.Role == "assistant" {
+			case m.Role == "assistant":
 				fmt.Fprintf(&b, "\n%s\n%s", text, afterAnswer(m, code))
-			} else {
+			default:
 				fmt.Fprintf(&b, "\n> %s\n", strings.ReplaceAll(text, "\n", "\n> "))
 			}
 		}

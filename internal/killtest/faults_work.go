@@ -196,8 +196,8 @@ func (w *errands) extras(ctx context.Context, s *run.Scope, q errandRequest) (fo
 func (w *errands) ask(ctx context.Context, s *run.Scope, q errandRequest, name, prompt string) (string, error) {
 	if q.Settle {
 		return run.Step(ctx, s, name, func(ctx context.Context, s *run.Scope) (string, error) {
-			if spent := s.Budget().Check() != nil; spent {
-				return "", nil
+			if s.Budget().Check() != nil {
+				return "", nil //nolint:nilerr // it settles for nothing
 			}
 			return w.stream(ctx, s, prompt)
 		})

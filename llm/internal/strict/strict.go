@@ -204,7 +204,9 @@ func marshal(text string) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string encodes
+	if err := enc.Encode(text); err != nil {
+		panic(err) // a string encodes
+	}
 	return bytes.TrimSpace(b.Bytes())
 }
 

@@ -240,13 +240,13 @@ func (w *writer) table(n *east.Table) {
 		return
 	}
 	for i, row := range rows {
-		line := ""
+		var line strings.Builder
 		for j, text := range row {
-			if line += w.cells(text); j < len(row)-1 {
-				line += strings.Repeat(" ", sizes[j]-columns(text)+gap)
+			if line.WriteString(w.cells(text)); j < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", sizes[j]-columns(text)+gap))
 			}
 		}
-		w.put(strings.TrimRight(line, " "))
+		w.put(strings.TrimRight(line.String(), " "))
 		if i == 0 {
 			w.put(w.styled(strings.Repeat("─", all), dim))
 		}
