@@ -29,8 +29,9 @@ const (
 	// address has to have to be carrying it: four or five words. Pages about one
 	// thing name it in their addresses alike: of pages found for one question one
 	// in fifteen has an address with 32 letters in a row of another's text, one in
-	// ten with 24, and nearly one in four with 16. What is worth stealing and
-	// shorter than a sentence is mostly no prose: see keysIn.
+	// ten with 24, and nearly one in four with 16 (60 pairs of 15 pages, so roughly).
+	// What is worth stealing and shorter than a sentence is mostly no prose: see
+	// keysIn.
 	pieceLetters = 24
 	// blockLetters is so few that a piece has a whole block of its text in it,
 	// wherever it begins.
