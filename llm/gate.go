@@ -59,19 +59,26 @@ func (g *gate) init(cfg *GovernorConfig) {
 // now is the time since the gate was made, from 1 on: 0 means never.
 func (g *gate) now() int64 { return int64(time.Since(g.start)) + 1 }
 
-// enter waits for the right to go out.
-func (g *gate) enter(ctx context.Context, t *ticket) error {
+// open lets a call out if it need not wait.
+func (g *gate) open(t *ticket) bool {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	if t.seq == 0 {
 		g.seq++
 		t.seq = g.seq
 	}
 	now := g.now()
-	if g.first == nil && g.wait(now) == 0 {
-		g.admit(now, t, false)
-		g.mu.Unlock()
-		return nil
+	if g.first != nil || g.wait(now) != 0 {
+		return false
 	}
+	g.admit(now, t, false)
+	return true
+}
+
+// enter waits for the right to go out, of a call that was not let out at once.
+func (g *gate) enter(ctx context.Context, t *ticket) error {
+	g.mu.Lock()
+	now := g.now()
 	if err := g.hopeless(ctx, now); err != nil {
 		g.mu.Unlock()
 		return err

@@ -149,26 +149,40 @@ func (g *Governor) Stats() GovernorStats { return g.gate.stats() }
 // Wrap returns m governed by g. When a stream breaks after chunks were handed
 // to the sink, the sink gets a Chunk with Restart set and then the reply of
 // the repeated call from its start.
-func (g *Governor) Wrap(m Model) Model { return governedModel{g, m} }
+func (g *Governor) Wrap(m Model) Model { return governedModel{g, m, g.timed(m)} }
 
 // WrapEmbedder returns e governed by g.
-func (g *Governor) WrapEmbedder(e Embedder) Embedder { return governedEmbedder{g, e} }
+func (g *Governor) WrapEmbedder(e Embedder) Embedder { return governedEmbedder{g, e, g.timed(e)} }
+
+// Timed is a Model or an Embedder that gives up waiting for a reply by itself.
+// Most calls are one attempt that goes out at once: for these the governor
+// then needs no clock of its own.
+type Timed interface {
+	// ReplyLimit is how long a reply may take as a whole; 0 or less is no limit.
+	ReplyLimit() time.Duration
+}
+
+// timed says whether one attempt of a model ends within MaxTime by itself.
+func (g *Governor) timed(model any) bool {
+	t, ok := model.(Timed)
+	return ok && t.ReplyLimit() > 0 && t.ReplyLimit() <= g.cfg.MaxTime
+}
 
 type governedModel struct {
-	g *Governor
-	m Model
+	g     *Governor
+	m     Model
+	timed bool
 }
 
 func (gm governedModel) Stream(ctx context.Context, req *Request, sink func(Chunk)) (*Response, error) {
-	c := &call{model: req.Model}
-	within, cancel := gm.g.within(ctx)
-	defer cancel()
-	resp, err := gm.repeated(within, c, req, sink)
-	return resp, gm.g.overdue(ctx, within, c, err)
+	c := gm.g.begin(ctx, req.Model, gm.timed)
+	defer c.end()
+	resp, err := gm.repeated(c, req, sink)
+	return resp, gm.g.overdue(c, err)
 }
 
 // repeated makes the call as often as it takes.
-func (gm governedModel) repeated(ctx context.Context, c *call, req *Request, sink func(Chunk)) (*Response, error) {
+func (gm governedModel) repeated(c *call, req *Request, sink func(Chunk)) (*Response, error) {
 	var out func(Chunk)
 	if sink != nil {
 		out = func(ch Chunk) {
@@ -177,14 +191,14 @@ func (gm governedModel) repeated(ctx context.Context, c *call, req *Request, sin
 		}
 	}
 	for {
-		if err := gm.g.enter(ctx, c); err != nil {
+		if err := gm.g.enter(c); err != nil {
 			return nil, err
 		}
-		resp, err := gm.stream(ctx, c, req, out)
+		resp, err := gm.stream(c, req, out)
 		if err == nil {
 			return resp, nil
 		}
-		if err := gm.g.pause(ctx, c, err); err != nil {
+		if err := gm.g.pause(c, err); err != nil {
 			return nil, err
 		}
 		if c.delivered {
@@ -195,45 +209,45 @@ func (gm governedModel) repeated(ctx context.Context, c *call, req *Request, sin
 }
 
 // stream makes one attempt. The slot is given back even when the model panics.
-func (gm governedModel) stream(ctx context.Context, c *call, req *Request, sink func(Chunk)) (resp *Response, err error) {
+func (gm governedModel) stream(c *call, req *Request, sink func(Chunk)) (resp *Response, err error) {
 	err = errAborted
-	defer func() { gm.g.gate.leave(ctx, &c.ticket, err) }()
-	return gm.m.Stream(ctx, req, sink)
+	defer func() { gm.g.gate.leave(c.ctx, &c.ticket, err) }()
+	return gm.m.Stream(c.ctx, req, sink)
 }
 
 type governedEmbedder struct {
-	g *Governor
-	e Embedder
+	g     *Governor
+	e     Embedder
+	timed bool
 }
 
 func (ge governedEmbedder) Embed(ctx context.Context, model string, texts []string) (*Embeddings, error) {
-	c := &call{model: model}
-	within, cancel := ge.g.within(ctx)
-	defer cancel()
-	out, err := ge.repeated(within, c, model, texts)
-	return out, ge.g.overdue(ctx, within, c, err)
+	c := ge.g.begin(ctx, model, ge.timed)
+	defer c.end()
+	out, err := ge.repeated(c, texts)
+	return out, ge.g.overdue(c, err)
 }
 
 // repeated makes the call as often as it takes.
-func (ge governedEmbedder) repeated(ctx context.Context, c *call, model string, texts []string) (*Embeddings, error) {
+func (ge governedEmbedder) repeated(c *call, texts []string) (*Embeddings, error) {
 	for {
-		if err := ge.g.enter(ctx, c); err != nil {
+		if err := ge.g.enter(c); err != nil {
 			return nil, err
 		}
-		out, err := ge.embed(ctx, c, model, texts)
+		out, err := ge.embed(c, texts)
 		if err == nil {
 			return out, nil
 		}
-		if err := ge.g.pause(ctx, c, err); err != nil {
+		if err := ge.g.pause(c, err); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func (ge governedEmbedder) embed(ctx context.Context, c *call, model string, texts []string) (out *Embeddings, err error) {
+func (ge governedEmbedder) embed(c *call, texts []string) (out *Embeddings, err error) {
 	err = errAborted
-	defer func() { ge.g.gate.leave(ctx, &c.ticket, err) }()
-	return ge.e.Embed(ctx, model, texts)
+	defer func() { ge.g.gate.leave(c.ctx, &c.ticket, err) }()
+	return ge.e.Embed(c.ctx, c.model, texts)
 }
 
 // errAborted is what the gate sees of an attempt that panicked.
@@ -241,6 +255,10 @@ var errAborted = errors.New("the call was aborted")
 
 // call is the state of one call over its attempts.
 type call struct {
+	caller  context.Context // of whoever made the call
+	ctx     context.Context // caller, and MaxTime once it is bounded
+	cancel  context.CancelFunc
+	begin   time.Time
 	ticket  ticket
 	failed  int // attempts that count
 	limited int // attempts answered by a 429
@@ -250,17 +268,31 @@ type call struct {
 	delivered bool
 }
 
-// within returns ctx with the end of all that a call may take.
-func (g *Governor) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	if g.cfg.MaxTime < 0 {
-		return ctx, func() {}
+func (g *Governor) begin(ctx context.Context, model string, timed bool) *call {
+	c := &call{caller: ctx, ctx: ctx, begin: time.Now(), model: model}
+	if !timed {
+		g.bounded(c)
 	}
-	return context.WithTimeout(ctx, g.cfg.MaxTime)
+	return c
+}
+
+func (c *call) end() {
+	if c.cancel != nil {
+		c.cancel()
+	}
+}
+
+// bounded returns a context that ends when the call has taken all that it may.
+func (g *Governor) bounded(c *call) context.Context {
+	if c.cancel == nil && g.cfg.MaxTime >= 0 {
+		c.ctx, c.cancel = context.WithDeadline(c.caller, c.begin.Add(g.cfg.MaxTime))
+	}
+	return c.ctx
 }
 
 // overdue is the error of a call: where its time was up, what went wrong last.
-func (g *Governor) overdue(ctx, within context.Context, c *call, err error) error {
-	if err == nil || ctx.Err() != nil || within.Err() == nil {
+func (g *Governor) overdue(c *call, err error) error {
+	if err == nil || c.caller.Err() != nil || c.ctx.Err() == nil {
 		return err
 	}
 	if c.last != nil {
@@ -269,17 +301,20 @@ func (g *Governor) overdue(ctx, within context.Context, c *call, err error) erro
 	return &Error{Kind: ErrTimeout, Endpoint: g.cfg.Endpoint, Model: c.model, Message: "no whole answer within " + g.cfg.MaxTime.String()}
 }
 
-func (g *Governor) enter(ctx context.Context, c *call) error {
-	if err := ctx.Err(); err != nil {
+func (g *Governor) enter(c *call) error {
+	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	return g.gate.enter(ctx, &c.ticket)
+	if g.gate.open(&c.ticket) {
+		return nil
+	}
+	return g.gate.enter(g.bounded(c), &c.ticket)
 }
 
 // pause returns nil when the call is to be repeated, after the wait that this
 // takes, and otherwise the error that the call ends with.
-func (g *Governor) pause(ctx context.Context, c *call, err error) error {
-	if ctx.Err() != nil {
+func (g *Governor) pause(c *call, err error) error {
+	if c.ctx.Err() != nil {
 		return err
 	}
 	c.last = err
@@ -301,6 +336,7 @@ func (g *Governor) pause(ctx context.Context, c *call, err error) error {
 		}
 		wait = g.backoff(wait, c.failed)
 	}
+	ctx := g.bounded(c)
 	pause := max(wait, e.RetryAfter)
 	if end, ok := ctx.Deadline(); ok && time.Until(end) <= pause && replaceable(ctx) {
 		return err // it would be broken off before it could go out again

@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -115,4 +116,40 @@ func TestNoCallLastsForEver(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
+}
+
+// timedModel bounds its own replies.
+type timedModel struct {
+	modelFunc
+	limit time.Duration
+}
+
+func (m timedModel) ReplyLimit() time.Duration { return m.limit }
+
+// TestTheGovernorsClock holds who bounds an attempt: a model that does so
+// itself its first one, the governor every other.
+func TestTheGovernorsClock(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit time.Duration
+		want  []bool
+	}{
+		"bounds itself":    {time.Minute, []bool{false, true}},
+		"does not":         {0, []bool{true, true}},
+		"bounds too late":  {time.Hour, []bool{true, true}},
+		"bounds just then": {10 * time.Minute, []bool{false, true}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var bounded []bool
+			m := timedModel{limit: c.limit, modelFunc: func(ctx context.Context, _ *llm.Request, _ func(llm.Chunk)) (*llm.Response, error) {
+				_, ok := ctx.Deadline()
+				if bounded = append(bounded, ok); len(bounded) == 1 {
+					return nil, &llm.Error{Kind: llm.ErrServer, Status: 500}
+				}
+				return &llm.Response{}, nil
+			}}
+			if _, err := llm.NewGovernor(llm.GovernorConfig{}).Wrap(m).Stream(t.Context(), &llm.Request{}, nil); err != nil || !slices.Equal(bounded, c.want) {
+				t.Errorf("%s: %v, %v; want %v", name, err, bounded, c.want)
+			}
+		})
+	}
 }

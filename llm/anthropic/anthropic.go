@@ -58,6 +58,9 @@ type quirks struct {
 
 var _ llm.Model = (*Client)(nil)
 
+// ReplyLimit is the configured Timeout.
+func (c *Client) ReplyLimit() time.Duration { return c.messages.ReplyLimit() }
+
 // New makes a client. It does not connect.
 func New(cfg Config) (*Client, error) {
 	if cfg.HTTP == nil {

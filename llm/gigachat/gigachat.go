@@ -70,6 +70,9 @@ var (
 	_ llm.Embedder = (*Client)(nil)
 )
 
+// ReplyLimit is the configured Timeout.
+func (c *Client) ReplyLimit() time.Duration { return c.chat.ReplyLimit() }
+
 // New makes a client. It does not connect.
 func New(cfg Config) (*Client, error) {
 	defaults := func(s *string, v string) {

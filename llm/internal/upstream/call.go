@@ -104,6 +104,9 @@ func (t *Target) With(name, value string, secrets ...string) *Target {
 // Endpoint is the host that the target is on.
 func (t *Target) Endpoint() string { return t.request.URL.Host }
 
+// ReplyLimit is how long a call may take as a whole; 0 or less is no limit.
+func (t *Target) ReplyLimit() time.Duration { return t.limits.Timeout }
+
 // A body is held as long as its call, so it begins small.
 var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 1<<10); return &b }}
 
