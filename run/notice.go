@@ -17,3 +17,12 @@ func (s *Scope) Notice(name string, data event.Data) error {
 	}
 	return e.emit(emission{place: kernelPlace + name + "/" + strconv.FormatInt(e.rec.Epoch, 10), data: data, time: time.Now()})
 }
+
+// Aside does something beside the run that is no part of its record, such as
+// keeping a view of it up to date: each execution does it anew, and a replay
+// passes over it. Nothing that the run's code does may depend on it.
+func (s *Scope) Aside(do func()) {
+	if s.exec.replay == nil {
+		do()
+	}
+}
