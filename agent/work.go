@@ -290,6 +290,11 @@ func (w *Work) prepare(ctx context.Context, p *Phases) (in Input, err error) {
 	return in, err
 }
 
+// Select has the decider choose, for a phase that looks at what it chose.
+func (w *Work) Select(ctx context.Context, in Input, t Thought) (Choice, error) {
+	return w.decider.Select(ctx, w, in, t)
+}
+
 // PrepareTools returns the tools that the rules leave: those of the definition,
 // those that fit the task and those that the agent has found, in this order.
 func (w *Work) PrepareTools(context.Context) ([]tool.Tool, error) {
