@@ -46,7 +46,7 @@ func (r *Report) DropUnfounded(ledger *cite.Ledger, snapshots cite.Snapshots) {
 		return
 	}
 	r.Notes = append(r.Notes, r.say("note.unfounded", "n", n))
-	if r.Text == "" && len(r.Sections) == 0 {
+	if !r.written() && len(r.Sections) == 0 {
 		r.Outcome = Nothing
 	}
 }

@@ -72,6 +72,7 @@ func (w *markdownWriter) answer() {
 	if w.Text != "" {
 		w.block(modelMarkdown(w.Text, 2))
 	}
+	w.part("heading.summary", w.Summary)
 	for _, s := range w.Sections {
 		if s.Title != "" {
 			w.block("## " + markdownLine(s.Title))
@@ -82,6 +83,15 @@ func (w *markdownWriter) answer() {
 		for i := range s.Quotes {
 			w.quote(&s.Quotes[i])
 		}
+	}
+	w.part("heading.conclusion", w.Conclusion)
+}
+
+// part writes a text of the report under a heading of the frame.
+func (w *markdownWriter) part(heading, text string) {
+	if text != "" {
+		w.block("## " + w.say(heading))
+		w.block(modelMarkdown(text, 3))
 	}
 }
 

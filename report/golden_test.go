@@ -124,6 +124,23 @@ func (f *fixture) report(t testing.TB, kind string) *Report {
 		}
 		r.Text, r.Claims = result.Text, result.Claims
 		r.Coverage = Coverage{Claims: Share{result.Covered, len(result.Claims)}, Independent: result.Independent}
+	case "research":
+		r.Kind, r.Model, r.Title = Research, "model-1", f.oldTitle
+		verified := func(text string) string {
+			result, err := cite.Verify(context.Background(), text, f.ledger, f.snapshots, cite.Lexical{}, cite.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Claims = append(r.Claims, result.Claims...)
+			r.Coverage.Claims.Covered += result.Covered
+			return result.Text
+		}
+		r.Summary = verified(f.nearest + " [1]")
+		r.Sections = []Section{{Title: f.facet, Text: verified(f.answer)}, {Title: f.other, Text: verified(f.foreign + " [2]")}}
+		r.Conclusion = verified(f.foreign + " [2] " + f.nearest + " [2]")
+		r.Coverage.Claims.Total, r.Coverage.Independent = len(r.Claims), 2
+		r.Conflicts = cite.Conflicts(f.ledger, f.snapshots, []cite.Passage{quotes[0].Passage, f.quote(t, 2, f.foreign, 0).Passage})
+		r.Notes = []string{f.note}
 	case "foreign":
 		r.Extractive = true
 		r.Sections = []Section{{Quotes: []Quote{f.quote(t, f.elsewhere(t), elsewhere[f.code], 0)}}}
@@ -175,7 +192,7 @@ func (f *fixture) elsewhere(t testing.TB) int {
 
 func (f *fixture) quote0() string { return f.words.quote }
 
-var kinds = []string{"quotes", "model", "partial", "nothing", "foreign"}
+var kinds = []string{"quotes", "model", "partial", "nothing", "foreign", "research"}
 
 func TestGolden(t *testing.T) {
 	for _, w := range inLanguages {

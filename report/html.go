@@ -70,6 +70,7 @@ func HTML(r *Report) string {
 	if r.Text != "" {
 		w.model(r.Text, 2)
 	}
+	w.part("heading.summary", r.Summary)
 	for _, s := range r.Sections {
 		if s.Title != "" {
 			w.open("h2", "dir", "auto")
@@ -83,6 +84,7 @@ func HTML(r *Report) string {
 			w.quote(&s.Quotes[i])
 		}
 	}
+	w.part("heading.conclusion", r.Conclusion)
 	if len(r.Nearest) > 0 {
 		w.heading("heading.nearest")
 		w.paragraph("label", w.say("nearest.label"))
@@ -111,6 +113,14 @@ type page struct {
 func (w *page) heading(key string) {
 	w.element("h2", w.say(key))
 	w.WriteByte('\n')
+}
+
+// part writes a text of the report under a heading of the frame.
+func (w *page) part(heading, text string) {
+	if text != "" {
+		w.heading(heading)
+		w.model(text, 3)
+	}
 }
 
 func (w *page) paragraph(class, text string) {
@@ -271,7 +281,7 @@ func (w *page) passage(s *Source, q *Quote) {
 	w.WriteString("<li>")
 	w.location(w.locationOf(s, q))
 	w.under(s, q)
-	if w.Text != "" {
+	if w.written() {
 		w.WriteString("\n<blockquote>\n")
 		w.words(q.displayed(), s)
 		w.WriteString("</blockquote>")

@@ -58,7 +58,7 @@ func (r *Report) answers() []Quote {
 	for _, s := range r.Sections {
 		out = append(out, s.Quotes...)
 	}
-	if r.Text != "" {
+	if r.written() {
 		for _, s := range r.Sources {
 			out = append(out, s.Passages...)
 		}

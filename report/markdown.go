@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,7 +130,7 @@ func (w *markdownWriter) sources() {
 // report does not quote them above.
 func (w *markdownWriter) passage(s *Source, q *Quote) []string {
 	lines := []string{"  - " + w.located(s, q)}
-	if w.Text != "" {
+	if w.written() {
 		for _, l := range markdownBlock(q.displayed()) {
 			lines = append(lines, "    > "+l)
 		}
@@ -156,7 +157,7 @@ func (w *markdownWriter) located(s *Source, q *Quote) string {
 // only returns the passage of a source that is listed in one line with it:
 // the single one, unless its words are listed too.
 func (r *Report) only(s *Source) *Quote {
-	if list := r.listed(s); len(list) == 1 && r.Text == "" {
+	if list := r.listed(s); len(list) == 1 && !r.written() {
 		return list[0]
 	}
 	return nil
@@ -174,7 +175,7 @@ func (r *Report) listed(s *Source) []*Quote {
 	for i := range s.Passages {
 		q := &s.Passages[i]
 		at := spot{r.locationOf(s, q), under(s, q)}
-		if r.Text == "" && seen[at] {
+		if !r.written() && seen[at] {
 			continue
 		}
 		seen[at] = true
@@ -240,7 +241,7 @@ func (r *Report) coverage() []string {
 	default:
 		out = append(out, r.say("coverage.claims", "covered", c.Claims.Covered, "total", c.Claims.Total))
 	}
-	if strings.Contains(r.Text, unverified) {
+	if slices.ContainsFunc(r.texts(), func(text string) bool { return strings.Contains(text, unverified) }) {
 		out = append(out, r.say("coverage.unverified", "mark", unverified))
 	}
 	if c.Independent > 0 {

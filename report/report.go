@@ -34,6 +34,15 @@ const (
 	Nothing  Outcome = "nothing" // no passage answers the question
 )
 
+// Kind is what kind of work a report is the result of.
+type Kind string
+
+// The kinds.
+const (
+	Answer   Kind = ""         // of one question, as far as it goes
+	Research Kind = "research" // deep research: a whole text with a summary and sections
+)
+
 // Report is an answer with what it rests on.
 type Report struct {
 	Version  int       `json:"version"`
@@ -43,6 +52,8 @@ type Report struct {
 	Title    string    `json:"title,omitempty"` // the question, if empty
 	Lang     lang.Code `json:"lang"`            // of the frame
 	Outcome  Outcome   `json:"outcome"`
+	// Kind says what kind of work it is the result of.
+	Kind Kind `json:"kind,omitempty"`
 	// Extractive says that no model wrote any of it: it consists of quotes.
 	Extractive bool `json:"extractive,omitempty"`
 	// Assisted says that a model was asked on the way, be it only for what to
@@ -51,8 +62,12 @@ type Report struct {
 	Model    string `json:"model,omitempty"`
 	// Text is the answer of a model in Markdown, with [n] for source n. It is
 	// empty where the sections are the answer.
-	Text     string    `json:"text,omitempty"`
-	Sections []Section `json:"sections,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Summary stands before the sections and Conclusion after them, both in
+	// Markdown with [n], as Text. A report that is an answer has neither.
+	Summary    string    `json:"summary,omitempty"`
+	Sections   []Section `json:"sections,omitempty"`
+	Conclusion string    `json:"conclusion,omitempty"`
 	// Nearest are passages that come near without being an answer.
 	Nearest []Quote `json:"nearest,omitempty"`
 	// Sources are those that the report uses, by number.
@@ -201,7 +216,7 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 	}
 	r.Sources = nil
 	for _, s := range used {
-		if r.Text != "" {
+		if r.written() {
 			s.Passages = outermost(s.Passages)
 		}
 		r.Sources = append(r.Sources, *s)
@@ -211,13 +226,14 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 	return nil
 }
 
-// texts returns what was written with markers.
+// texts returns what was written with markers, in the order in which it is
+// read.
 func (r *Report) texts() []string {
-	out := []string{r.Text}
+	out := []string{r.Text, r.Summary}
 	for _, s := range r.Sections {
 		out = append(out, s.Text)
 	}
-	return out
+	return append(out, r.Conclusion)
 }
 
 // passages returns the spans that the report shows or leans on.

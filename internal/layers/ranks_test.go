@@ -23,6 +23,7 @@ var ranks = map[string]int{
 	"mode/*":                6,
 	"mode":                  5,
 	"toolkit":               5,
+	"study":                 5,
 	"sources":               4,
 	"tool/stock":            4,
 	"internal/agenttest":    4,
