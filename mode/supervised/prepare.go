@@ -332,7 +332,9 @@ func (t *team) cleaned(made planned) study.Plan {
 	}
 	for _, i := range made.Rubric {
 		question := oneLine(i.Question)
-		same := func(o study.Item) bool { return strings.EqualFold(o.Question, question) || extract.Same(o.Question, question) }
+		same := func(o study.Item) bool {
+			return strings.EqualFold(o.Question, question) || extract.Same(o.Question, question)
+		}
 		if question == "" || len(p.Rubric) == mostItems || slices.ContainsFunc(p.Rubric, same) {
 			continue
 		}
