@@ -45,6 +45,9 @@ type Query struct {
 	Limit int
 	// Engines are those chosen for it, for a corpus that has a choice.
 	Engines []string
+	// Tiers of engines, asked one after the other until there is enough, instead
+	// of a choice.
+	Tiers [][]string
 	// Wide asks also those engines that are kept for when the others have too
 	// little.
 	Wide bool

@@ -29,6 +29,14 @@ type Job struct {
 	Language lang.Code // in which notes are written
 	Where    string    // the corpus in words, for prompts
 	Tuning   Tuning
+	// Planned is what to look for, where somebody has planned it already; nil has
+	// the question planned.
+	Planned *Planned
+	// Tiers of engines for all queries, for a corpus that has a choice: those of
+	// the next are asked when the ones before have too little, and all at once
+	// with Wide. None leaves the choice to the plan.
+	Tiers [][]string
+	Wide  bool
 	// Rerankers by their names in Tuning.Rerank.
 	Rerankers map[string]search.Reranker
 	// Known are the circumstances of the run; nil goes by what there is now.
@@ -354,7 +362,7 @@ func (g *gathering) find(ctx context.Context, s *run.Scope, q *query, round int)
 			}
 		}
 		s.Charge(run.Spent{Searches: 1})
-		asked := Query{Text: q.text, Limit: g.Tuning.MaxResults, Engines: g.enginesFor(q), Wide: round > 1}
+		asked := Query{Text: q.text, Limit: g.Tuning.MaxResults, Engines: g.enginesFor(q), Tiers: g.Tiers, Wide: g.Wide || round > 1}
 		if q.text == g.translated {
 			asked.Lang = lang.English
 		}

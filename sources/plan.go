@@ -44,6 +44,14 @@ func (p *Plan) Validate() error {
 	return nil
 }
 
+// Planned is a plan that was made before the gathering, and how.
+type Planned struct {
+	Plan
+	// NoModel says that there was no model to plan with, and ByRules that none
+	// made it.
+	NoModel, ByRules bool
+}
+
 // mostFacets bounds a plan.
 const mostFacets = 5
 
@@ -90,22 +98,9 @@ func (g *gathering) plan(ctx context.Context) error {
 		in.engines = choice.Engines()
 		in.Engines = engineLines(in.engines)
 	}
-	made, err := plan.Do(ctx, g.scope, g.Models, in, prompt.Options[Plan]{Model: g.Model})
+	p, byRules, err := g.decidePlan(ctx, in)
 	if err != nil {
 		return err
-	}
-	g.noModel = made.Extractive && !made.Overruled()
-	g.evidence.Asked = !g.noModel
-	g.overruled(made.Overruled(), made.Why)
-	p, byRules := made.Value, made.Extractive
-	if !g.Tuning.Earlier() {
-		if !byRules {
-			if p = g.sensible(p, in); len(p.Facets) == 0 {
-				p, byRules = planByRules(StandAlone(g.Question, g.History), in), true
-				g.overruled(true, "what the model planned is not about the question")
-			}
-		}
-		p.Facets = distinctFacets(p.Facets)
 	}
 	g.evidence.modelPlan = !byRules
 	p.Facets = first(p.Facets, in.MostFacets)
@@ -145,9 +140,40 @@ func (g *gathering) plan(ctx context.Context) error {
 	return g.tellPlan("pending")
 }
 
-// tellPlan emits the plan with the state of its facets; those without evidence
-// are in the given one.
+// decidePlan is the plan of somebody else, a model's, or that of rules.
+func (g *gathering) decidePlan(ctx context.Context, in planInput) (p Plan, byRules bool, err error) {
+	if given := g.Planned; given != nil {
+		g.noModel, g.evidence.Asked = given.NoModel, !given.NoModel
+		p = given.Plan
+		p.Facets = slices.Clone(p.Facets)
+		return p, given.ByRules, nil
+	}
+	made, err := plan.Do(ctx, g.scope, g.Models, in, prompt.Options[Plan]{Model: g.Model})
+	if err != nil {
+		return Plan{}, false, err
+	}
+	g.noModel = made.Extractive && !made.Overruled()
+	g.evidence.Asked = !g.noModel
+	g.overruled(made.Overruled(), made.Why)
+	p, byRules = made.Value, made.Extractive
+	if !g.Tuning.Earlier() {
+		if !byRules {
+			if p = g.sensible(p, in); len(p.Facets) == 0 {
+				p, byRules = planByRules(StandAlone(g.Question, g.History), in), true
+				g.overruled(true, "what the model planned is not about the question")
+			}
+		}
+		p.Facets = distinctFacets(p.Facets)
+	}
+	return p, byRules, nil
+}
+
+// tellPlan emits the plan, if it was made here, with the state of its facets;
+// those without evidence are in the given one.
 func (g *gathering) tellPlan(open string) error {
+	if g.Planned != nil {
+		return nil // whoever made it tells it
+	}
 	steps := make([]event.PlanStep, len(g.planned))
 	for i, f := range g.planned {
 		steps[i] = event.PlanStep{Title: f.Title, State: open, Queries: f.Queries}

@@ -190,6 +190,9 @@ func (c *webCorpus) searcher(q Query) (who search.Searcher, missing []search.Att
 	if len(c.scope.Engines) > 0 {
 		return c.namedSearcher()
 	}
+	if who := c.tieredSearcher(q); who != nil {
+		return who, nil, nil
+	}
 	return c.chosenSearcher(q), nil, nil
 }
 
@@ -213,6 +216,37 @@ func (c *webCorpus) namedSearcher() (search.Searcher, []search.Attempt, error) {
 		return nil, nil, c.unknown(c.scope.Engines[0], now)
 	}
 	return fused(engines), missing, nil
+}
+
+// tieredSearcher asks engines in the tiers of the query, nil where it has none or
+// they have gone since.
+func (c *webCorpus) tieredSearcher(q Query) search.Searcher {
+	var tiers []search.Searcher
+	for _, names := range q.Tiers {
+		var special, general []search.Engine
+		for _, n := range names {
+			switch e := c.engine(n); {
+			case e == nil:
+			case slices.Contains(e.Info().Topics, search.General), slices.Contains(e.Info().Topics, search.Encyclopedia):
+				general = append(general, e)
+			default:
+				special = append(special, e)
+			}
+		}
+		if len(special) > 0 {
+			tiers = append(tiers, fused(special))
+		}
+		if len(general) > 0 { // each of which knows everything
+			tiers = append(tiers, search.Fallback(general...))
+		}
+	}
+	switch {
+	case len(tiers) == 0:
+		return nil
+	case q.Wide && len(tiers) > 1:
+		return search.Fused(fuseK, tiers...)
+	}
+	return search.Tiers(q.Limit, tiers...)
 }
 
 // chosenSearcher asks engines by the plan of the question.

@@ -1,0 +1,168 @@
+package study
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"dossier/cite"
+	"dossier/lang"
+	"dossier/llm"
+	"dossier/prompt"
+	"dossier/report"
+	"dossier/run"
+)
+
+type frameInput struct {
+	What, How string
+	Question  string
+	Language  string
+	Sections  []ReportSection
+	Missing   []string
+	Insights  string
+	Min, Max  int
+}
+
+// frame is the decision that makes a summary or a conclusion.
+func frame(name string) *prompt.Task[frameInput, Section] {
+	return &prompt.Task[frameInput, Section]{
+		Name: name, Role: llm.ForWriter, Template: prompt.Parse(files, "frame.md"), TextField: "content", Least: 1. / 3,
+		Fallback: func(frameInput) (Section, error) { return Section{}, nil },
+	}
+}
+
+var (
+	summaryTask    = frame("summary")
+	conclusionTask = frame("conclusion")
+)
+
+// frames writes summary and conclusion, in parallel, and puts them into r.
+func (x *writing) frames(ctx context.Context, r *report.Report) ([2]part, error) {
+	whole := Final(r).Sections
+	how := "First the answer to the question, then what it rests on and how sure it is."
+	ends := "The main insights, how they belong together and what they mean for the question; where sources disagree and what was not found."
+	if x.Lengths.Outlook {
+		ends += " Then the outlook: what the sources say of what comes next, and what stays open."
+	}
+	in := frameInput{Question: x.Brief.Refined, Language: x.Brief.Language.Name(), Sections: whole, Missing: r.Coverage.Missing, Insights: x.Insights}
+	first, last := in, in
+	first.What, first.How, first.Min, first.Max = "summary", how, x.Lengths.Summary.Min, x.Lengths.Summary.Max
+	last.What, last.How, last.Min, last.Max = "conclusion", ends, x.Lengths.Conclusion.Min, x.Lengths.Conclusion.Max
+	var out [2]part
+	err := run.All(ctx,
+		run.Go(ctx, x.scope, "opening", func(ctx context.Context, s *run.Scope) (err error) {
+			out[0], err = x.frame(ctx, s, summaryTask, first)
+			return err
+		}),
+		run.Go(ctx, x.scope, "closing", func(ctx context.Context, s *run.Scope) (err error) {
+			out[1], err = x.frame(ctx, s, conclusionTask, last)
+			return err
+		}),
+	)
+	if err != nil {
+		return out, err
+	}
+	if out[0].Text == "" {
+		out[0].Text = x.summaryByRules(r)
+	}
+	if out[1].Text == "" {
+		out[1].Text = x.conclusionByRules(r)
+	}
+	r.Summary, r.Conclusion = out[0].Text, out[1].Text
+	return out, nil
+}
+
+// frame has a model write one of them and keeps what holds; "" where nothing does.
+func (x *writing) frame(ctx context.Context, s *run.Scope, task *prompt.Task[frameInput, Section], in frameInput) (part, error) {
+	texts := make([]string, len(in.Sections))
+	for i, sec := range in.Sections {
+		texts[i] = sec.Content
+	}
+	// What the sections say has to fit; where it does not it is condensed.
+	fit, err := x.within(ctx, s, in.Question, texts, x.ContextTokens)
+	if err != nil {
+		return part{}, err
+	}
+	if !slices.Equal(fit, texts) {
+		in.Sections = nil
+		for _, t := range fit {
+			in.Sections = append(in.Sections, ReportSection{Content: t})
+		}
+	}
+	made, err := task.Do(ctx, s, x.Models, in, prompt.Options[Section]{Model: x.Model})
+	if err != nil {
+		return part{}, err
+	}
+	if made.Extractive || !inLanguage(made.Value.Content, x.Brief.Question, x.Brief.Language) {
+		var p part
+		if made.Overruled() {
+			p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "study.section-by-rules", "why", made.Why))
+		}
+		return p, nil
+	}
+	p, held, err := x.checked(ctx, s, x.evidence(x.ids()), made)
+	if err != nil || !held {
+		return part{trouble: p.trouble}, err
+	}
+	return p, x.tell(s, p)
+}
+
+// summaryByRules is the sentence of each section that says most.
+func (x *writing) summaryByRules(r *report.Report) string {
+	lines := []string{lang.Text(x.Brief.Language, "study.summary", "n", len(r.Sections))}
+	words := 0
+	for _, p := range x.parts {
+		line := x.telling(p)
+		if words += lang.Words(line); line == "" || words > x.Lengths.Summary.Max {
+			continue
+		}
+		if p.Title != "" {
+			line = "**" + strings.ReplaceAll(p.Title, "*", "") + "**: " + line
+		}
+		lines = append(lines, "- "+line)
+	}
+	return lines[0] + "\n\n" + strings.Join(lines[1:], "\n")
+}
+
+// telling is what a section says first and with its source.
+func (x *writing) telling(p part) string {
+	for _, c := range p.claims {
+		if !c.Verified {
+			continue
+		}
+		if p.model != "" {
+			return oneLine(cite.Renumber(c.Text, func(int) (int, bool) { return 0, false })) + " " + cite.Marker(c.Sources)
+		}
+		at := c.Passages[0]
+		if at.MarkEnd > at.MarkStart {
+			at.Start, at.End = at.MarkStart, at.MarkEnd
+		}
+		if read, ok := x.Book.passage(at); ok {
+			return oneLine(cite.Sanitize(read.Text)) + " " + cite.Marker([]int{at.Source})
+		}
+	}
+	return ""
+}
+
+// conclusionByRules says what the report rests on, what it lacks and what stays
+// open.
+func (x *writing) conclusionByRules(r *report.Report) string {
+	code := x.Brief.Language
+	var behind []int
+	for _, p := range x.parts {
+		for _, c := range p.claims {
+			for _, at := range c.Passages {
+				behind = append(behind, at.Source)
+			}
+		}
+	}
+	out := []string{lang.Text(code, "study.conclusion", "n", x.Book.Ledger.Independent(behind))}
+	if n := len(r.Coverage.Missing); n > 0 {
+		key := "study.missing"
+		if x.Lengths.Outlook {
+			key = "study.outlook"
+		}
+		out = append(out, lang.Text(code, key, "points", strings.Join(r.Coverage.Missing, "; ")))
+	}
+	return strings.Join(out, "\n\n")
+}
