@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"net/http"
+	"path/filepath"
 
 	"dossier/internal/config"
 	"dossier/lang"
@@ -14,6 +15,7 @@ import (
 	"dossier/mode/agents"
 	"dossier/mode/chat"
 	"dossier/mode/ingest"
+	"dossier/mode/supervised"
 	"dossier/mode/toolcall"
 	"dossier/mode/websearch"
 	"dossier/search"
@@ -38,12 +40,19 @@ import (
 // search engines. Nothing enters itself.
 
 // modes are all modes.
-func modes(cfg *config.Config, l lang.Code, p *Product, found websearch.Parts, local *sources.Local) []mode.Mode {
+func modes(cfg *config.Config, l lang.Code, p *Product, s Site, found websearch.Parts, local *sources.Local) []mode.Mode {
+	deep := websearch.New("deep_search", found, searchSettings(cfg, cfg.DeepSearch, l, p.rerank, 2, 800, 1200))
 	return []mode.Mode{
 		chat.New(found.Models, found.History, chat.Settings{HistoryLimit: cfg.Chat.HistoryLimit, Lang: l}),
 		websearch.New("web_search", found, searchSettings(cfg, cfg.WebSearch, l, p.rerank, 1, 400, 600)),
-		websearch.New("deep_search", found, searchSettings(cfg, cfg.DeepSearch, l, p.rerank, 2, 800, 1200)),
+		deep,
 		websearch.New("quality", found, searchSettings(cfg, cfg.Quality, l, p.rerank, 2, 800, 1200)),
+		mode.Engines("deep_research", cfg.DeepResearch.Engine, map[string]mode.Mode{
+			"supervisor": supervised.New("deep_research", supervised.Parts{
+				Models: found.Models, Holdings: found.Holdings, Blobs: found.Blobs, History: found.History, Rerankers: found.Rerankers, DeepSearch: deep,
+				Sessions: supervised.Sessions{Dir: filepath.Join(s.Dir, "agent_sessions"), Keep: cfg.DeepResearch.KeepSessions},
+			}, teamSettings(cfg, l)),
+		}),
 		ingest.New(local),
 		agents.New(agents.Parts{
 			Resolve: p.Agency.resolve, Builtin: p.Agency.builtinOf, Tools: p.Agency.tools, Models: p.Agency.modelsOf,

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dossier/agent"
 	"dossier/event"
 	"dossier/internal/base/logs"
 	"dossier/internal/base/usage"
@@ -21,11 +22,13 @@ import (
 	"dossier/lang/terms"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/mode/supervised"
 	"dossier/mode/websearch"
 	"dossier/reader"
 	"dossier/run"
 	"dossier/search"
 	"dossier/sources"
+	"dossier/study"
 	"dossier/tool"
 )
 
@@ -113,7 +116,7 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 		return nil, errors.Join(err, p.outside.close())
 	}
 	local := &sources.Local{Library: p.Library, Active: s.Active}
-	p.Modes = modes(cfg, language, p, websearch.Parts{
+	p.Modes = modes(cfg, language, p, s, websearch.Parts{
 		Models: models, Holdings: &sources.Holdings{Documents: local, Web: p.Web}, Blobs: s.Store, History: historyIn(s.Store), Rerankers: p.rerankers,
 	}, local)
 	p.Modes = append(p.Modes, s.Modes...)
@@ -160,6 +163,20 @@ func searchSettings(cfg *config.Config, d config.Depth, language lang.Code, rera
 		},
 		MinWords: minWords, MaxWords: maxWords, HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: d.ContextTokens,
 		Time: d.Time,
+	}
+}
+
+// teamSettings are those of deep research by a supervised team. A researcher's
+// searches bring as much as those of deep_search, and are not ranked again.
+func teamSettings(cfg *config.Config, language lang.Code) supervised.Settings {
+	c, d := cfg.DeepResearch, cfg.DeepSearch
+	return supervised.Settings{
+		Agents: c.NumAgents, AgentSteps: c.AgentMaxSteps, SupervisorCalls: c.MaxSupervisorCalls, SupervisorIterations: c.SupervisorMaxIterations,
+		Rounds: c.DefaultMaxIterations, DeepSearchFirst: c.RunDeepSearchFirst, Clarify: c.EnableClarifyingQuestions, ClarifyWait: c.ClarifyWait,
+		Plan: study.PlanReview(c.Plan), Decider: agent.DeciderName(c.Decider), HistoryLimit: cfg.Chat.HistoryLimit, Lang: language,
+		Tuning: sources.Tuning{
+			Queries: d.Queries, MinIterations: 1, Iterations: 2, MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: sources.ByWords,
+		},
 	}
 }
 

@@ -87,8 +87,8 @@ func (c *call) tools() []tool.Tool {
 	}
 }
 
-// known says whether a source of the book has that number.
-func (t *team) known(n int) bool {
+// cited says whether a source of the book has that number.
+func (t *team) cited(n int) bool {
 	src, ok := t.book.Ledger.Source(n)
 	return ok && src.Snapshot != ""
 }
@@ -96,7 +96,7 @@ func (t *team) known(n int) bool {
 // written is what a model wrote for a document: without addresses, and citing
 // only what was read.
 func (t *team) written(text string) string {
-	clean, _ := cite.OnlyKnown(cite.Sanitize(text), t.known)
+	clean, _ := cite.OnlyKnown(cite.Sanitize(text), t.cited)
 	return strings.TrimSpace(clean)
 }
 

@@ -312,7 +312,9 @@ func (c *call) decide(_ context.Context, _ *run.Scope, in decisionArgs) (tool.Re
 }
 
 // spentOn says whether nothing more can be done for an item.
-func (c *call) spentOn(string) bool { return c.calls >= c.set.SupervisorCalls || c.begun >= c.set.Rounds }
+func (c *call) spentOn(string) bool {
+	return c.calls >= c.set.SupervisorCalls || c.begun >= c.set.Rounds
+}
 
 // byRules supervises without a model, in the same order: the findings, a note,
 // the draft, the main document, the coverage, the decision.
