@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"dossier/cite"
 	"dossier/event"
 	"dossier/extract"
 	"dossier/index"
+	"dossier/lang/terms"
 	"dossier/llm"
 	"dossier/run"
+	"dossier/search"
 )
 
 // Browsing is a question for which somebody else chooses, one after the other,
@@ -42,6 +45,7 @@ type Page struct {
 // Browse begins to work on a question. Asked says that a model is to note what
 // the documents say.
 func Browse(s *run.Scope, j Job, asked bool) *Browsing {
+	j.Planned = &Planned{NoModel: !asked} // it is a part of a larger work
 	g := newGathering(j, s, &Evidence{Question: j.Question, Ledger: cite.NewLedger(), Snapshots: make(cite.Snapshots), Asked: asked})
 	g.noModel = !asked
 	own := Facet{Title: j.Question}
@@ -288,4 +292,64 @@ func Restored(ctx context.Context, blobs Blobs, question string, read []cite.Sou
 	facet.Answered, facet.Confidence = len(facet.Quotes) > 0, 1
 	e.Facets = []FacetEvidence{facet}
 	return e, nil
+}
+
+// PlannedByRules is the plan that rules make of a question, for a gathering that
+// is a part of a larger work.
+func PlannedByRules(question string, c Corpus, t Tuning) *Planned {
+	in := planInput{Queries: t.Queries, MostFacets: mostFacets}
+	if t.PerRound > 0 {
+		in.MostFacets = min(mostFacets, t.PerRound)
+	}
+	if choice, ok := c.(Choice); ok {
+		in.engines = choice.Engines()
+	}
+	p := planByRules(question, in)
+	p.Facets = distinctFacets(p.Facets)
+	return &Planned{Plan: p, NoModel: true, ByRules: true}
+}
+
+// Without is a corpus without some of its documents: those at the addresses are
+// not found, and others are in their place.
+func Without(c Corpus, addresses []string) Corpus {
+	if len(addresses) == 0 {
+		return c
+	}
+	w := &without{Corpus: c, gone: make(map[string]bool, len(addresses))}
+	for _, at := range addresses {
+		w.gone[at] = true
+	}
+	return w
+}
+
+type without struct {
+	Corpus
+	gone map[string]bool
+}
+
+// Find implements Corpus.
+func (w *without) Find(ctx context.Context, q Query) (Finding, error) {
+	const most = 40 // more results than asked for
+	limit := q.Limit
+	q.Limit += min(len(w.gone), most)
+	f, err := w.Corpus.Find(ctx, q)
+	f.Leads = slices.DeleteFunc(slices.Clone(f.Leads), func(l Lead) bool { return w.gone[l.URI] })
+	f.Leads = first(f.Leads, limit)
+	return f, err
+}
+
+// Engines implements Choice.
+func (w *without) Engines() []search.Info {
+	if choice, ok := w.Corpus.(Choice); ok {
+		return choice.Engines()
+	}
+	return nil
+}
+
+// Terms implements Bilingual.
+func (w *without) Terms() *terms.Dictionary {
+	if both, ok := w.Corpus.(Bilingual); ok {
+		return both.Terms()
+	}
+	return nil
 }

@@ -178,7 +178,7 @@ func (c *call) createTodo(_ context.Context, _ *run.Scope, in todoArgs) (tool.Re
 	items := slices.DeleteFunc(slices.Clone(in.Items), func(id string) bool {
 		return !slices.ContainsFunc(c.plan.Rubric, func(i study.Item) bool { return i.ID == id })
 	})
-	if err := c.create(r, title, items); err != nil {
+	if err := c.create(r, &todo{title: title, items: items}); err != nil {
 		return tool.Result{}, err
 	}
 	c.show()

@@ -75,51 +75,72 @@ func (t *team) searchFirst(ctx context.Context) error {
 	if found.Report == nil || found.Report.Outcome == report.Nothing {
 		return nil
 	}
-	e, text, err := t.restored(ctx, found.Report)
-	if err != nil {
+	if err := t.takeReport(ctx, "deep_search", found.Report); err != nil {
 		return err
 	}
-	t.deepResult = cut(text, mostResult)
-	if text == "" {
-		return nil
+	var said []string
+	for _, f := range t.book.Findings {
+		said = append(said, f.Text)
 	}
-	e.Asked = found.Report.Assisted || found.Report.Model != ""
-	f := t.book.Add(e, study.Finding{By: "deep_search", Task: t.req.Question, Text: text, Passages: e.Facets[0].Quotes})
-	t.deepResult = cut(f.Text, mostResult)
+	t.deepResult = cut(strings.Join(said, "\n\n"), mostResult)
 	return t.tellSources()
 }
 
 // mostResult is how many characters of the deep search's answer everybody sees.
 const mostResult = 6000
 
-// restored is a report as evidence, and what it says under the numbers of that.
-func (t *team) restored(ctx context.Context, r *report.Report) (*sources.Evidence, string, error) {
-	var read []cite.Source
-	var quotes []cite.Passage
-	for _, src := range r.Sources {
-		read = append(read, src.Source)
-		for _, q := range src.Passages {
-			quotes = append(quotes, q.Passage)
+// takeReport enters what a finished report says into the book: its text, or the
+// quotes of each of its sections.
+func (t *team) takeReport(ctx context.Context, by string, r *report.Report) error {
+	enter := func(title, text string, quotes []cite.Passage) error {
+		var read []cite.Source
+		for _, src := range r.Sources {
+			if slices.ContainsFunc(quotes, func(p cite.Passage) bool { return p.Source == src.Number }) {
+				read = append(read, src.Source)
+			}
+		}
+		e, err := sources.Restored(ctx, t.parts.Blobs, title, read, quotes)
+		if err != nil || len(e.Passages) == 0 {
+			return err
+		}
+		e.Asked = r.Assisted || r.Model != ""
+		if text == "" {
+			text = e.Quoted(e.Facets[0].Quotes)
+		} else {
+			text = cite.Renumber(text, func(n int) (int, bool) {
+				if src := r.Source(n); src != nil {
+					known, ok := e.Ledger.Lookup(src.URI)
+					return known.Number, ok
+				}
+				return 0, false
+			})
+		}
+		t.book.Add(e, study.Finding{By: by, Task: title, Text: strings.TrimSpace(text), Passages: e.Facets[0].Quotes})
+		return nil
+	}
+	if r.Text != "" {
+		var all []cite.Passage
+		for _, src := range r.Sources {
+			for _, q := range src.Passages {
+				all = append(all, q.Passage)
+			}
+		}
+		return enter(r.Question, r.Text, all)
+	}
+	for _, section := range r.Sections {
+		var own []cite.Passage
+		for _, q := range section.Quotes {
+			own = append(own, q.Passage)
+		}
+		title := section.Title
+		if title == "" {
+			title = r.Question
+		}
+		if err := enter(title, "", own); err != nil {
+			return err
 		}
 	}
-	e, err := sources.Restored(ctx, t.parts.Blobs, t.req.Question, read, quotes)
-	if err != nil {
-		return nil, "", err
-	}
-	text := r.Text
-	for _, s := range r.Sections {
-		for _, q := range s.Quotes {
-			text += fmt.Sprintf("%s %s\n\n", cite.Sanitize(q.Text), cite.Marker([]int{q.Passage.Source}))
-		}
-	}
-	text = cite.Renumber(text, func(n int) (int, bool) {
-		if src := r.Source(n); src != nil {
-			known, ok := e.Ledger.Lookup(src.URI)
-			return known.Number, ok
-		}
-		return 0, false
-	})
-	return e, strings.TrimSpace(text), nil
+	return nil
 }
 
 // faultOf is what went wrong, as it is recorded.
@@ -251,24 +272,26 @@ func (t *team) makePlan(ctx context.Context) error {
 
 // cover notes which items of the rubric the deep search has answered already.
 func (t *team) cover(ctx context.Context) error {
-	if len(t.book.Findings) > 0 {
-		first := &t.book.Findings[0]
-		e := t.book.Evidence(t.brief.Refined, first.ID)
-		covered, err := run.EffectStep(ctx, t.scope, run.Pure, "covers-deep_search", func(context.Context, *run.Scope) ([]string, error) {
-			var out []string
+	covered, err := run.EffectStep(ctx, t.scope, run.Pure, "covers-deep_search", func(context.Context, *run.Scope) ([][]string, error) {
+		out := make([][]string, len(t.book.Findings))
+		for i, f := range t.book.Findings {
+			e := t.book.Evidence(t.brief.Refined, f.ID)
 			for _, item := range t.plan.OpenItems() {
 				if e.Answers(item.Question).Answered {
-					out = append(out, item.ID)
+					out[i] = append(out[i], item.ID)
 				}
 			}
-			return out, nil
-		})
-		if err != nil {
-			return err
 		}
-		first.Items = covered
-		for _, item := range covered {
-			t.plan.Cover(item, first.ID)
+		return out, nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, items := range covered {
+		f := &t.book.Findings[i]
+		f.Items = items
+		for _, item := range items {
+			t.plan.Cover(item, f.ID)
 		}
 	}
 	return t.scope.Emit(t.plan.Coverage())
@@ -299,7 +322,11 @@ func (t *team) planByRules() planned {
 		return p
 	}
 	var read []extract.Passage
-	for _, passage := range t.book.Evidence(question, t.book.Findings[0].ID).Passages {
+	var ids []string
+	for _, f := range t.book.Findings {
+		ids = append(ids, f.ID)
+	}
+	for _, passage := range t.book.Evidence(question, ids...).Passages {
 		read = append(read, extract.Passage{ID: passage.ID, Title: passage.Title, Headings: passage.HeadingPath, Text: passage.Text})
 	}
 	for _, f := range facets {

@@ -41,6 +41,7 @@ type assignment struct {
 	insights string
 	said     []string // by the user, to the team
 	rubric   []study.Item
+	known    []string // addresses of what is to be left aside
 
 	task *run.Task
 	out  outcome
@@ -65,6 +66,11 @@ func (t *team) begin(ctx context.Context, r *researcher, d *todo) {
 		t: t, who: r, todo: d, number: r.tasks, notes: slices.Clone(r.notes[max(0, len(r.notes)-notesSeen):]), insights: t.memory.main(),
 		said: slices.Clone(t.memory.said), rubric: slices.Clone(t.plan.Rubric),
 	}
+	if d.beyond {
+		for _, src := range t.book.Ledger.Sources() {
+			a.known = append(a.known, src.URI)
+		}
+	}
 	r.busy = a
 	me := finished{Agent: r.number, Task: r.tasks}
 	a.task = run.Go(ctx, r.scope, fmt.Sprintf("task_%d", r.tasks), func(ctx context.Context, s *run.Scope) error {
@@ -85,11 +91,13 @@ func (t *team) begin(ctx context.Context, r *researcher, d *todo) {
 // do works on the task: a model in its loop or, without one, rules.
 func (a *assignment) do(ctx context.Context, s *run.Scope) (outcome, error) {
 	t := a.t
-	job := t.job(a.todo.title)
+	job := t.job(a.asks())
+	job.Corpus = sources.Without(job.Corpus, a.known)
 	if t.noModel {
 		if err := s.Emit(event.AgentStarted{Name: a.who.name, Role: a.who.Role, Task: a.todo.title}); err != nil {
 			return outcome{}, err
 		}
+		job.Planned = sources.PlannedByRules(a.asks(), job.Corpus, job.Tuning)
 		e, err := sources.Gather(ctx, s, job)
 		if err != nil {
 			return outcome{}, err
@@ -119,6 +127,14 @@ func (a *assignment) do(ctx context.Context, s *run.Scope) (outcome, error) {
 		return outcome{}, err
 	}
 	return w.noted(ctx, s, e, made)
+}
+
+// asks is what is searched for.
+func (a *assignment) asks() string {
+	if a.todo.question != "" {
+		return a.todo.question
+	}
+	return a.todo.title
 }
 
 // job is a question as the team asks it.

@@ -33,16 +33,16 @@ func (t *team) steer() error {
 func (t *team) steered(text string) error {
 	if m := steerAdd.FindStringSubmatch(text); m != nil && oneLine(m[1]) != "" {
 		t.finished = false // the user wants more
-		return t.give(t.free(), oneLine(m[1]), nil)
+		return t.give(t.free(), &todo{title: oneLine(m[1])})
 	}
 	if m := steerChange.FindStringSubmatch(text); m != nil && oneLine(m[2]) != "" {
 		if r, d := t.todoLike(m[1]); d != nil {
 			if err := t.mark(r, d, dropped); err != nil {
 				return err
 			}
-			return t.give(r, oneLine(m[2]), d.items)
+			return t.give(r, &todo{title: oneLine(m[2]), items: d.items})
 		}
-		return t.give(t.free(), oneLine(m[2]), nil)
+		return t.give(t.free(), &todo{title: oneLine(m[2])})
 	}
 	if m := steerDrop.FindStringSubmatch(text); m != nil {
 		r, d := t.todoLike(m[1])

@@ -368,7 +368,7 @@ func (c *call) taskByRules() error {
 			}
 			continue
 		}
-		if err := c.create(c.free(), title, []string{item.ID}); err != nil {
+		if err := c.create(c.free(), &todo{title: title, items: []string{item.ID}}); err != nil {
 			return err
 		}
 	}
@@ -376,14 +376,12 @@ func (c *call) taskByRules() error {
 		return nil
 	}
 	least := slices.MinFunc(c.plan.Rubric, func(a, b study.Item) int { return len(a.Findings) - len(b.Findings) })
-	title := c.anew(least)
-	if title == "" {
-		title = lang.Text(c.language, "team.deepen", "question", least.Question)
-	}
-	return c.create(c.free(), title, []string{least.ID})
+	return c.create(c.free(), &todo{
+		title: lang.Text(c.language, "team.deepen", "question", least.Question), question: least.Question, beyond: true, items: []string{least.ID},
+	})
 }
 
-func (c *call) create(r *researcher, title string, items []string) error {
-	c.created = append(c.created, title)
-	return c.give(r, title, items)
+func (c *call) create(r *researcher, d *todo) error {
+	c.created = append(c.created, d.title)
+	return c.give(r, d)
 }

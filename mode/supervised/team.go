@@ -82,6 +82,10 @@ type todo struct {
 	items []string // of the rubric that it is to cover
 	// late says that it was made when there was a draft.
 	late bool
+	// question is what is searched for, where that is not the title; beyond says
+	// that it is looked for in what nobody has read yet.
+	question string
+	beyond   bool
 }
 
 // finished says which researcher is through with which of its tasks.
@@ -207,8 +211,8 @@ func (t *team) mark(r *researcher, d *todo, state string) error {
 }
 
 // give adds a task to those of a researcher.
-func (t *team) give(r *researcher, title string, items []string) error {
-	d := &todo{id: r.name + "-" + strconv.Itoa(len(r.todos)+1), title: title, items: items, late: t.memory.draft != ""}
+func (t *team) give(r *researcher, d *todo) error {
+	d.id, d.late = r.name+"-"+strconv.Itoa(len(r.todos)+1), t.memory.draft != ""
 	r.todos = append(r.todos, d)
 	if err := t.mark(r, d, pending); err != nil {
 		return err
