@@ -16,17 +16,18 @@ type Config struct {
 	Lang    string `key:"lang" flag:"lang" enum:"auto,ru,en,zh" default:"auto" help:"Language of messages; auto follows the question."`
 	Workers int    `key:"workers" flag:"workers" default:"256" min:"1" max:"100000" help:"Runs worked on at the same time; the others wait in line."`
 
-	Execution  Execution `key:"execution" help:"Limits of an agent's loop."`
-	Search     Search    `key:"search" help:"Web search."`
-	WebSearch  Depth     `key:"web_search" default:"max_iterations=2,scrape_top_n=4,time=30s" alias:"max_iterations=speed_max_iterations,max_iterations=web_search_speed_iterations" env:"queries=WEB_SEARCH_QUERIES,max_results=WEB_SEARCH_MAX_RESULTS,rerank_top_k=WEB_SEARCH_RERANK_TOP_K,scrape_top_n=WEB_SEARCH_SCRAPE_TOP_N" help:"How much the mode web_search does for a question. What it does not set itself is as deep_search sets it, rounds and time aside."`
-	DeepSearch Depth     `key:"deep_search" default:"max_iterations=6,scrape_top_n=8,time=1m" alias:"max_iterations=balanced_max_iterations,max_iterations=web_search_balanced_iterations,scrape_top_n=web_search_deep_scrape_top_n" env:"queries=DEEP_SEARCH_QUERIES,max_results=DEEP_SEARCH_MAX_RESULTS,rerank_top_k=DEEP_SEARCH_RERANK_TOP_K,scrape_top_n=DEEP_SEARCH_SCRAPE_TOP_N" help:"How much the mode deep_search does; the others too, rounds and time aside, where they set nothing themselves."`
-	Quality    Depth     `key:"quality" default:"max_iterations=25,scrape_top_n=8,time=10m" alias:"max_iterations=web_search_quality_iterations" env:"max_iterations=QUALITY_MAX_ITERATIONS,queries=QUALITY_QUERIES,max_results=QUALITY_MAX_RESULTS,rerank_top_k=QUALITY_RERANK_TOP_K,scrape_top_n=QUALITY_SCRAPE_TOP_N" help:"How much the mode quality does. What it does not set itself is as deep_search sets it, rounds and time aside."`
-	KB         KB        `key:"kb" help:"Collections of the user's documents."`
-	Prompts    Prompts   `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
-	MCP        Tree      `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
-	Tools      Tree      `key:"tools" help:"Settings of tools by name: {tool: {any: value}}; with base_class it is a second name of that tool."`
-	A2A        Tree      `key:"a2a" help:"Agents of other servers, as agents: {name: {url, headers}}."`
-	Agents     Tree      `key:"agents" help:"Agent definitions by name: {agent: {base_class, llm, execution, prompts, search, mcp, tools, rules, tool_search, agents, capabilities, description}}."`
+	Execution    Execution    `key:"execution" help:"Limits of an agent's loop."`
+	Search       Search       `key:"search" help:"Web search."`
+	WebSearch    Depth        `key:"web_search" default:"max_iterations=2,scrape_top_n=4,time=30s" alias:"max_iterations=speed_max_iterations,max_iterations=web_search_speed_iterations" env:"queries=WEB_SEARCH_QUERIES,max_results=WEB_SEARCH_MAX_RESULTS,rerank_top_k=WEB_SEARCH_RERANK_TOP_K,scrape_top_n=WEB_SEARCH_SCRAPE_TOP_N" help:"How much the mode web_search does for a question. What it does not set itself is as deep_search sets it, rounds and time aside."`
+	DeepSearch   Depth        `key:"deep_search" default:"max_iterations=6,scrape_top_n=8,time=1m" alias:"max_iterations=balanced_max_iterations,max_iterations=web_search_balanced_iterations,scrape_top_n=web_search_deep_scrape_top_n" env:"queries=DEEP_SEARCH_QUERIES,max_results=DEEP_SEARCH_MAX_RESULTS,rerank_top_k=DEEP_SEARCH_RERANK_TOP_K,scrape_top_n=DEEP_SEARCH_SCRAPE_TOP_N" help:"How much the mode deep_search does; the others too, rounds and time aside, where they set nothing themselves."`
+	Quality      Depth        `key:"quality" default:"max_iterations=25,scrape_top_n=8,time=10m" alias:"max_iterations=web_search_quality_iterations" env:"max_iterations=QUALITY_MAX_ITERATIONS,queries=QUALITY_QUERIES,max_results=QUALITY_MAX_RESULTS,rerank_top_k=QUALITY_RERANK_TOP_K,scrape_top_n=QUALITY_SCRAPE_TOP_N" help:"How much the mode quality does. What it does not set itself is as deep_search sets it, rounds and time aside."`
+	DeepResearch DeepResearch `key:"deep_research" help:"How the mode deep_research works."`
+	KB           KB           `key:"kb" help:"Collections of the user's documents."`
+	Prompts      Prompts      `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
+	MCP          Tree         `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
+	Tools        Tree         `key:"tools" help:"Settings of tools by name: {tool: {any: value}}; with base_class it is a second name of that tool."`
+	A2A          Tree         `key:"a2a" help:"Agents of other servers, as agents: {name: {url, headers}}."`
+	Agents       Tree         `key:"agents" help:"Agent definitions by name: {agent: {base_class, llm, execution, prompts, search, mcp, tools, rules, tool_search, agents, capabilities, description}}."`
 
 	// A function, because fmt follows a pointer in an unexported field, and
 	// the state holds the environment.
@@ -148,6 +149,18 @@ type Depth struct {
 	ScrapeTopN    int           `key:"scrape_top_n" min:"1" max:"100" help:"Pages, or documents, that are read."`
 	Time          time.Duration `key:"time" min:"0s" max:"24h" help:"How long models are waited for, all calls of a run together; what is not decided by then is decided by rules. 0 is no bound."`
 	ContextTokens int           `key:"context_tokens" default:"12000" min:"500" max:"1000000" help:"Tokens of passages from which a model writes the answer."`
+}
+
+// DeepResearch is the mode deep_research. Queries, results, passages and tokens
+// of one search are those of deep_search.
+type DeepResearch struct {
+	Engine            string        `key:"engine" env:"DEEP_RESEARCH_ENGINE" default:"supervisor" enum:"supervisor,loop" help:"Who works: supervisor is a team of researchers, loop goes round until the evidence is enough."`
+	MaxIterations     int           `key:"max_iterations" env:"DEEP_RESEARCH_MAX_ITERATIONS" default:"5" min:"1" max:"10" help:"Rounds of the engine loop, at most; then the report is made of what there is."`
+	ClarifyingEnabled bool          `key:"enable_clarifying_questions" env:"DEEP_RESEARCH_ENABLE_CLARIFYING_QUESTIONS" default:"true" help:"Ask the user what is meant, where that is not clear and somebody can be asked."`
+	ClarifyWait       time.Duration `key:"clarify_wait" env:"DEEP_RESEARCH_CLARIFY_WAIT" default:"0s" min:"0s" max:"24h" help:"How long an answer is waited for before the work goes on with assumptions, which the report names; 0 waits for ever."`
+	Plan              string        `key:"plan" env:"DEEP_RESEARCH_PLAN" default:"auto" enum:"auto,show,edit" help:"Whether the plan is shown before anything is spent on it (show), or can be changed too (edit)."`
+	SectionPages      int           `key:"section_pages" env:"DEEP_RESEARCH_SECTION_PAGES" default:"4" min:"1" max:"50" help:"Pages, or documents, that the engine loop reads for a section in a round."`
+	Time              time.Duration `key:"time" env:"DEEP_RESEARCH_TIME" default:"30m" min:"0s" max:"24h" help:"How long models are waited for, all calls of a run together; what is not decided by then is decided by rules. 0 is no bound."`
 }
 
 // KB is about collections.

@@ -13,6 +13,7 @@ import (
 	"dossier/mode"
 	"dossier/mode/agents"
 	"dossier/mode/chat"
+	"dossier/mode/evidence"
 	"dossier/mode/ingest"
 	"dossier/mode/toolcall"
 	"dossier/mode/websearch"
@@ -44,6 +45,9 @@ func modes(cfg *config.Config, l lang.Code, p *Product, found websearch.Parts, l
 		websearch.New("web_search", found, searchSettings(cfg, cfg.WebSearch, l, p.rerank, 1, 400, 600)),
 		websearch.New("deep_search", found, searchSettings(cfg, cfg.DeepSearch, l, p.rerank, 2, 800, 1200)),
 		websearch.New("quality", found, searchSettings(cfg, cfg.Quality, l, p.rerank, 2, 800, 1200)),
+		newDeepResearch(cfg.DeepResearch.Engine,
+			evidence.New(evidence.Parts{Models: found.Models, Holdings: found.Holdings, Blobs: found.Blobs, History: found.History, Rerankers: found.Rerankers}, loopSettings(cfg, l, p.rerank)),
+		),
 		ingest.New(local),
 		agents.New(agents.Parts{
 			Resolve: p.Agency.resolve, Builtin: p.Agency.builtinOf, Tools: p.Agency.tools, Models: p.Agency.modelsOf,
