@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"dossier/internal/fleet"
 	"dossier/internal/store"
 	"dossier/mode"
+	"dossier/mode/evidence"
 	"dossier/run"
 )
 
@@ -53,6 +55,9 @@ type Detail struct {
 	Steps []run.Entry `json:"steps,omitempty"`
 	// Asks are the questions that wait for an answer.
 	Asks []Ask `json:"asks,omitempty"`
+	// State is how far a deep research is, under the names of its engine; nil for
+	// other runs, and before there is one.
+	State json.RawMessage `json:"state,omitempty"`
 }
 
 // Ask is a question that a run waits for.
@@ -113,7 +118,33 @@ func (e *Engine) Show(ctx context.Context, id string) (Detail, error) {
 		}
 		d.Asks = append(d.Asks, ask)
 	}
+	d.State = stateOf(d)
 	return d, nil
+}
+
+// stateOf is the last state that a run recorded of itself, with the question that
+// it waits for.
+func stateOf(d Detail) json.RawMessage {
+	var state map[string]any
+	for _, entry := range d.Steps {
+		if entry.Kind == run.EntryStep && path.Base(entry.Key) == evidence.StateStep {
+			state = nil
+			if json.Unmarshal(entry.Value, &state) != nil {
+				return nil
+			}
+		}
+	}
+	if state == nil {
+		return nil
+	}
+	if len(d.Asks) > 0 {
+		state["pending_question"] = strings.Join(d.Asks[0].Questions, "\n")
+	}
+	raw, err := json.Marshal(state)
+	if err != nil {
+		return nil
+	}
+	return raw
 }
 
 // Filter narrows List.

@@ -80,7 +80,7 @@ func (b *Browsing) Search(ctx context.Context, s *run.Scope, text string) (Findi
 	told := g.results(q)
 	if q.err != nil {
 		told.Error = faultOf(q.err).Message
-		if b.stopped(q.err); !spent(q.err) {
+		if b.stopped(q.err); !Spent(q.err) {
 			g.trouble("research.search-failed", "query", q.text, "why", told.Error)
 		}
 	}
@@ -105,7 +105,7 @@ func (b *Browsing) Found() []Lead { return b.seen }
 
 // stopped notes that the run may not spend any more.
 func (b *Browsing) stopped(err error) error {
-	if spent(err) {
+	if Spent(err) {
 		b.g.evidence.Stopped = err
 	}
 	return err

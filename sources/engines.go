@@ -67,6 +67,10 @@ var topicWords = []struct {
 // is written about them, and the open web only when nothing else fits, which
 // is no choice at all.
 func chooseEngines(question string, engines []search.Info) []string {
+	return enginesAbout(question, engines, mostEngines)
+}
+
+func enginesAbout(question string, engines []search.Info, most int) []string {
 	stems := make(map[string]bool)
 	code := lang.Detect(question)
 	for _, t := range index.Tokens(question, code) {
@@ -78,12 +82,17 @@ func chooseEngines(question string, engines []search.Info) []string {
 			continue
 		}
 		for _, e := range engines {
-			if slices.Contains(e.Topics, kind.topic) && !slices.Contains(e.Topics, search.General) && !slices.Contains(out, e.Name) && len(out) < mostEngines {
+			if slices.Contains(e.Topics, kind.topic) && !slices.Contains(e.Topics, search.General) && !slices.Contains(out, e.Name) && len(out) < most {
 				out = append(out, e.Name)
 			}
 		}
 	}
 	return out
+}
+
+// EnginesFor are the engines for special things that a text speaks of.
+func EnginesFor(text string, engines []search.Info) []string {
+	return enginesAbout(text, engines, len(engines))
 }
 
 // mentions says whether a question has one of the words.

@@ -304,9 +304,9 @@ func (g *gathering) full(queries []FollowUp) bool {
 	return g.Tuning.PerRound > 0 && len(queries) >= g.Tuning.PerRound
 }
 
-// spent says whether an error means that the run may not spend any more, be it
+// Spent says whether an error means that the run may not spend any more, be it
 // for a limit or for the wish to finish.
-func spent(err error) bool {
+func Spent(err error) bool {
 	var limit *run.BudgetError
 	f, _ := run.FaultOf(err)
 	return errors.Is(err, run.ErrFinish) || errors.As(err, &limit) || f.Code == "budget" || f.Code == "finished"
@@ -400,7 +400,7 @@ func (g *gathering) round(ctx context.Context, s *run.Scope, n int, asked []Foll
 		told := g.results(q)
 		if q.err != nil {
 			told.Error = faultOf(q.err).Message
-			if spent(q.err) {
+			if Spent(q.err) {
 				g.evidence.Stopped = q.err
 			} else {
 				failed++

@@ -85,7 +85,7 @@ func (g *gathering) read(ctx context.Context) error {
 	for begun < len(candidates) && entered < most {
 		if begun > 0 { // more than what was planned is read only if there is leave to
 			if err := g.scope.Budget().Check(run.Pages); err != nil {
-				if !spent(err) {
+				if !Spent(err) {
 					return err
 				}
 				return nil
@@ -209,10 +209,13 @@ func (g *gathering) enter(ctx context.Context, r *reading) error {
 	if _, err := e.Ledger.Read(src.Number, snap); err != nil {
 		return err
 	}
-	if err := g.scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI, Snippet: short(r.lead.Text)}); err != nil {
+	number := src.Number
+	if g.Planned != nil {
+		number = 0 // it gets its number in the larger work
+	} else if err := g.scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI, Snippet: short(r.lead.Text)}); err != nil {
 		return err
 	}
-	if err := g.scope.Emit(event.SourceRead{Number: src.Number, Title: src.Title, URL: src.URI, Hash: snap.Hash, Words: r.got.Words}); err != nil {
+	if err := g.scope.Emit(event.SourceRead{Number: number, Title: src.Title, URL: src.URI, Hash: snap.Hash, Words: r.got.Words}); err != nil {
 		return err
 	}
 	for _, p := range r.places(snap) {
@@ -230,6 +233,9 @@ func (g *gathering) enter(ctx context.Context, r *reading) error {
 		return nil
 	}
 	e.Notes = append(e.Notes, n)
+	if g.Planned != nil {
+		return nil
+	}
 	return g.scope.Emit(event.NoteAdded{Text: n.Summary, Sources: []int{src.Number}})
 }
 

@@ -88,7 +88,7 @@ func (g *gathering) decide(ctx context.Context, s *run.Scope, n, idle int) (outl
 		return g.over("round.enough"), nil
 	}
 	if err := g.scope.Budget().Check(run.Searches); err != nil {
-		if !spent(err) {
+		if !Spent(err) {
 			return outlook{}, err
 		}
 		g.evidence.Stopped = err

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"dossier/llm"
 )
 
 // secrets are texts of a run that no address may carry away: what the user said
@@ -267,4 +269,17 @@ func (k *knownSecrets) pieceAt(place int, text []byte, start, end int) bool {
 		a, b = a[size:], b[size:]
 	}
 	return same >= pieceLetters
+}
+
+// Said are the texts of a conversation that no address may carry. A short
+// question is none: it reads like the title of a page, and stands in addresses.
+func Said(history []llm.Message) []string {
+	const short = 200 // characters
+	var out []string
+	for _, m := range history {
+		if m.Role != llm.RoleUser || utf8.RuneCountInString(m.Content) > short {
+			out = append(out, m.Content)
+		}
+	}
+	return out
 }

@@ -31,8 +31,10 @@ type Brief struct {
 	Refined   string     `json:"refined"`
 	Exchanges []Exchange `json:"exchanges,omitempty"`
 	// Assumptions were made, and are named, instead of waiting for an answer.
-	Assumptions []string  `json:"assumptions,omitempty"`
-	Language    lang.Code `json:"language"`
+	Assumptions []string `json:"assumptions,omitempty"`
+	// Remarks are what the user said, unasked, while the work went on.
+	Remarks  []string  `json:"remarks,omitempty"`
+	Language lang.Code `json:"language"`
 }
 
 // Exchange is a clarifying question and what the user said to it.
@@ -52,6 +54,9 @@ func (b Brief) Context() string {
 	}
 	for _, a := range b.Assumptions {
 		fmt.Fprintf(&out, "Assumed: %s\n", a)
+	}
+	for _, r := range b.Remarks {
+		fmt.Fprintf(&out, "The user added: %s\n", r)
 	}
 	return strings.TrimSpace(out.String())
 }

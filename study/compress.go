@@ -54,6 +54,22 @@ func (x *writing) compress(context.Context) error {
 	return x.scope.Emit(event.FindingCompressed{Before: before, After: len(x.pieces)})
 }
 
+// Compressed are the findings of the Book as they are read on: without junk, and
+// without what an earlier one says; those of which nothing is left go.
+func (b *Book) Compressed() []Finding {
+	var raw []piece
+	for _, f := range b.Findings {
+		raw = append(raw, piece{id: f.ID, text: f.Text, findings: []string{f.ID}})
+	}
+	var out []Finding
+	for _, p := range merged(raw, func(piece) bool { return true }) {
+		f, _ := b.Finding(p.id)
+		f.Text = p.text
+		out = append(out, f)
+	}
+	return out
+}
+
 // drafted cuts a draft at its headings; the findings of a part are those that
 // have one of its sources.
 func (x *writing) drafted(draft string) []piece {

@@ -113,6 +113,19 @@ func edited(p Plan, answer string) (changed Plan, done bool) {
 	return p.relisted(), false
 }
 
+// Steered applies what a user said while the work goes on: it changes the plan, or
+// is a remark.
+func (p Plan) Steered(b *Brief, said []string) Plan {
+	for _, text := range said {
+		if changed, same := edited(p, text); !same {
+			p = changed
+		} else if text = oneLine(text); text != "" {
+			b.Remarks = append(b.Remarks, text)
+		}
+	}
+	return p
+}
+
 // relisted is a changed plan, made whole, with the rubric of its sections: items
 // of sections that were dropped go, those of new ones come.
 func (p Plan) relisted() Plan {
@@ -122,6 +135,13 @@ func (p Plan) relisted() Plan {
 	}
 	kept := slices.DeleteFunc(slices.Clone(p.Rubric), func(i Item) bool { return i.Kind == SubQuestion })
 	items := RubricOf(p.Sections)
+	for i := range items {
+		for _, was := range p.Rubric {
+			if was.Kind == SubQuestion && was.Question == items[i].Question {
+				items[i].State, items[i].Findings = was.State, was.Findings
+			}
+		}
+	}
 	for i := range kept {
 		kept[i].ID = "r" + strconv.Itoa(len(items)+i+1)
 	}

@@ -21,7 +21,7 @@ type Config struct {
 	WebSearch    Depth        `key:"web_search" default:"max_iterations=2,scrape_top_n=4,time=30s" alias:"max_iterations=speed_max_iterations,max_iterations=web_search_speed_iterations" env:"queries=WEB_SEARCH_QUERIES,max_results=WEB_SEARCH_MAX_RESULTS,rerank_top_k=WEB_SEARCH_RERANK_TOP_K,scrape_top_n=WEB_SEARCH_SCRAPE_TOP_N" help:"How much the mode web_search does for a question. What it does not set itself is as deep_search sets it, rounds and time aside."`
 	DeepSearch   Depth        `key:"deep_search" default:"max_iterations=6,scrape_top_n=8,time=1m" alias:"max_iterations=balanced_max_iterations,max_iterations=web_search_balanced_iterations,scrape_top_n=web_search_deep_scrape_top_n" env:"queries=DEEP_SEARCH_QUERIES,max_results=DEEP_SEARCH_MAX_RESULTS,rerank_top_k=DEEP_SEARCH_RERANK_TOP_K,scrape_top_n=DEEP_SEARCH_SCRAPE_TOP_N" help:"How much the mode deep_search does; the others too, rounds and time aside, where they set nothing themselves."`
 	Quality      Depth        `key:"quality" default:"max_iterations=25,scrape_top_n=8,time=10m" alias:"max_iterations=web_search_quality_iterations" env:"max_iterations=QUALITY_MAX_ITERATIONS,queries=QUALITY_QUERIES,max_results=QUALITY_MAX_RESULTS,rerank_top_k=QUALITY_RERANK_TOP_K,scrape_top_n=QUALITY_SCRAPE_TOP_N" help:"How much the mode quality does. What it does not set itself is as deep_search sets it, rounds and time aside."`
-	DeepResearch DeepResearch `key:"deep_research" help:"The mode deep_research: a supervised team, or a loop."`
+	DeepResearch DeepResearch `key:"deep_research" help:"How the mode deep_research works."`
 	KB           KB           `key:"kb" help:"Collections of the user's documents."`
 	Prompts      Prompts      `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
 	MCP          Tree         `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
@@ -151,21 +151,26 @@ type Depth struct {
 	ContextTokens int           `key:"context_tokens" default:"12000" min:"500" max:"1000000" help:"Tokens of passages from which a model writes the answer."`
 }
 
-// DeepResearch is the mode deep_research.
+// DeepResearch is the mode deep_research. Queries, results, passages and tokens
+// of one search are those of deep_search.
 type DeepResearch struct {
-	Engine string `key:"engine" env:"DEEP_RESEARCH_ENGINE" enum:"supervisor,loop" default:"supervisor" help:"Who researches: supervisor is a team of researchers with a supervisor, loop one that retrieves, reads and reflects in rounds."`
-	Plan   string `key:"plan" env:"DEEP_RESEARCH_PLAN" enum:"auto,show,edit" default:"auto" help:"Whether the plan is shown before anything is spent on it: auto goes on at once, show waits until it is seen, edit lets it be changed."`
+	Engine            string        `key:"engine" env:"DEEP_RESEARCH_ENGINE" default:"supervisor" enum:"supervisor,loop" help:"Who works: supervisor is a team of researchers, loop goes round until the evidence is enough."`
+	MaxIterations     int           `key:"max_iterations" env:"DEEP_RESEARCH_MAX_ITERATIONS" default:"5" min:"1" max:"10" help:"Rounds of the engine loop, at most; then the report is made of what there is."`
+	ClarifyingEnabled bool          `key:"enable_clarifying_questions" env:"DEEP_RESEARCH_ENABLE_CLARIFYING_QUESTIONS" default:"true" help:"Ask the user what is meant, where that is not clear and somebody can be asked."`
+	ClarifyWait       time.Duration `key:"clarify_wait" env:"DEEP_RESEARCH_CLARIFY_WAIT" default:"0s" min:"0s" max:"24h" help:"How long an answer is waited for before the work goes on with assumptions, which the report names; 0 waits for ever."`
+	Plan              string        `key:"plan" env:"DEEP_RESEARCH_PLAN" default:"auto" enum:"auto,show,edit" help:"Whether the plan is shown before anything is spent on it (show), or can be changed too (edit)."`
+	Decider           string        `key:"decider" env:"DEEP_RESEARCH_DECIDER" enum:"react,sgr,tool_calling,sgr_tool_calling,iron" default:"react" help:"How the models of the team are asked for their next step."`
 
-	NumAgents                 int           `key:"num_agents" env:"DEEP_RESEARCH_NUM_AGENTS" default:"4" help:"Researchers of the team: from 1 to 5, and what lies beyond is taken as that."`
-	AgentMaxSteps             int           `key:"agent_max_steps" env:"DEEP_RESEARCH_AGENT_MAX_STEPS" default:"5" help:"Steps of a researcher for one task; the last is for its note."`
-	MaxSupervisorCalls        int           `key:"max_supervisor_calls" env:"DEEP_RESEARCH_MAX_SUPERVISOR_CALLS" default:"6" help:"How often the supervisor is called in a run; afterwards researchers finish what they have to do."`
-	SupervisorMaxIterations   int           `key:"supervisor_max_iterations" env:"DEEP_RESEARCH_SUPERVISOR_MAX_ITERATIONS" default:"10" help:"Steps of the supervisor in one call."`
-	DefaultMaxIterations      int           `key:"default_max_iterations" env:"DEEP_RESEARCH_DEFAULT_MAX_ITERATIONS" default:"15" help:"Rounds of the agents' cycle in a run: tasks that researchers begin, all together."`
-	RunDeepSearchFirst        bool          `key:"run_deep_search_first" env:"DEEP_RESEARCH_RUN_DEEP_SEARCH_FIRST" default:"true" help:"Have the mode deep_search work on the question first."`
-	EnableClarifyingQuestions bool          `key:"enable_clarifying_questions" env:"DEEP_RESEARCH_ENABLE_CLARIFYING_QUESTIONS" default:"true" help:"Ask what is meant, at most three times, where somebody can be asked."`
-	ClarifyWait               time.Duration `key:"clarify_wait" env:"DEEP_RESEARCH_CLARIFY_WAIT" default:"0s" min:"0s" max:"720h" help:"How long an answer is waited for before the work goes on with assumptions; 0 waits for ever."`
-	Decider                   string        `key:"decider" env:"DEEP_RESEARCH_DECIDER" enum:"react,sgr,tool_calling,sgr_tool_calling,iron" default:"react" help:"How the models of the team are asked for their next step."`
-	KeepSessions              time.Duration `key:"keep_sessions" env:"DEEP_RESEARCH_KEEP_SESSIONS" default:"720h" min:"0s" max:"87600h" help:"How long the folder of a run in agent_sessions is kept after its last change; 0 is for ever."`
+	NumAgents               int           `key:"num_agents" env:"DEEP_RESEARCH_NUM_AGENTS" default:"4" help:"Researchers of the team: from 1 to 5, and what lies beyond is taken as that."`
+	AgentMaxSteps           int           `key:"agent_max_steps" env:"DEEP_RESEARCH_AGENT_MAX_STEPS" default:"5" help:"Steps of a researcher for one task; the last is for its note."`
+	MaxSupervisorCalls      int           `key:"max_supervisor_calls" env:"DEEP_RESEARCH_MAX_SUPERVISOR_CALLS" default:"6" help:"How often the supervisor of the team is called in a run; afterwards researchers finish what they have to do."`
+	SupervisorMaxIterations int           `key:"supervisor_max_iterations" env:"DEEP_RESEARCH_SUPERVISOR_MAX_ITERATIONS" default:"10" help:"Steps of the supervisor in one call."`
+	DefaultMaxIterations    int           `key:"default_max_iterations" env:"DEEP_RESEARCH_DEFAULT_MAX_ITERATIONS" default:"15" help:"Rounds of the agents' cycle in a run of the team: tasks that researchers begin, all together."`
+	RunDeepSearchFirst      bool          `key:"run_deep_search_first" env:"DEEP_RESEARCH_RUN_DEEP_SEARCH_FIRST" default:"true" help:"Have the mode deep_search work on the question before the team does."`
+	KeepSessions            time.Duration `key:"keep_sessions" env:"DEEP_RESEARCH_KEEP_SESSIONS" default:"720h" min:"0s" max:"87600h" help:"How long the folder of a run in agent_sessions is kept after its last change; 0 is for ever."`
+
+	SectionPages int           `key:"section_pages" env:"DEEP_RESEARCH_SECTION_PAGES" default:"4" min:"1" max:"50" help:"Pages, or documents, that the engine loop reads for a section in a round."`
+	Time         time.Duration `key:"time" env:"DEEP_RESEARCH_TIME" default:"30m" min:"0s" max:"24h" help:"How long models are waited for, all calls of a run together; what is not decided by then is decided by rules. 0 is no bound."`
 }
 
 // KB is about collections.

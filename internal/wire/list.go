@@ -14,6 +14,7 @@ import (
 	"dossier/mode"
 	"dossier/mode/agents"
 	"dossier/mode/chat"
+	"dossier/mode/evidence"
 	"dossier/mode/ingest"
 	"dossier/mode/supervised"
 	"dossier/mode/toolcall"
@@ -47,12 +48,13 @@ func modes(cfg *config.Config, l lang.Code, p *Product, s Site, found websearch.
 		websearch.New("web_search", found, searchSettings(cfg, cfg.WebSearch, l, p.rerank, 1, 400, 600)),
 		deep,
 		websearch.New("quality", found, searchSettings(cfg, cfg.Quality, l, p.rerank, 2, 800, 1200)),
-		mode.Engines("deep_research", cfg.DeepResearch.Engine, map[string]mode.Mode{
-			"supervisor": supervised.New("deep_research", supervised.Parts{
+		newDeepResearch(cfg.DeepResearch.Engine,
+			supervised.New("supervisor", supervised.Parts{
 				Models: found.Models, Holdings: found.Holdings, Blobs: found.Blobs, History: found.History, Rerankers: found.Rerankers, DeepSearch: deep,
 				Sessions: supervised.Sessions{Dir: filepath.Join(s.Dir, "agent_sessions"), Keep: cfg.DeepResearch.KeepSessions},
 			}, teamSettings(cfg, l)),
-		}),
+			evidence.New(evidence.Parts{Models: found.Models, Holdings: found.Holdings, Blobs: found.Blobs, History: found.History, Rerankers: found.Rerankers}, loopSettings(cfg, l, p.rerank)),
+		),
 		ingest.New(local),
 		agents.New(agents.Parts{
 			Resolve: p.Agency.resolve, Builtin: p.Agency.builtinOf, Tools: p.Agency.tools, Models: p.Agency.modelsOf,

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dossier/agent"
 	"dossier/event"
 	"dossier/internal/base/logs"
 	"dossier/internal/base/usage"
@@ -22,13 +21,11 @@ import (
 	"dossier/lang/terms"
 	"dossier/llm"
 	"dossier/mode"
-	"dossier/mode/supervised"
 	"dossier/mode/websearch"
 	"dossier/reader"
 	"dossier/run"
 	"dossier/search"
 	"dossier/sources"
-	"dossier/study"
 	"dossier/tool"
 )
 
@@ -163,20 +160,6 @@ func searchSettings(cfg *config.Config, d config.Depth, language lang.Code, rera
 		},
 		MinWords: minWords, MaxWords: maxWords, HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: d.ContextTokens,
 		Time: d.Time,
-	}
-}
-
-// teamSettings are those of deep research by a supervised team. A researcher's
-// searches bring as much as those of deep_search, and are not ranked again.
-func teamSettings(cfg *config.Config, language lang.Code) supervised.Settings {
-	c, d := cfg.DeepResearch, cfg.DeepSearch
-	return supervised.Settings{
-		Agents: c.NumAgents, AgentSteps: c.AgentMaxSteps, SupervisorCalls: c.MaxSupervisorCalls, SupervisorIterations: c.SupervisorMaxIterations,
-		Rounds: c.DefaultMaxIterations, DeepSearchFirst: c.RunDeepSearchFirst, Clarify: c.EnableClarifyingQuestions, ClarifyWait: c.ClarifyWait,
-		Plan: study.PlanReview(c.Plan), Decider: agent.DeciderName(c.Decider), HistoryLimit: cfg.Chat.HistoryLimit, Lang: language,
-		Tuning: sources.Tuning{
-			Queries: d.Queries, MinIterations: 1, Iterations: 2, MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: sources.ByWords,
-		},
 	}
 }
 

@@ -29,7 +29,7 @@ func (t *team) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.open, err = t.parts.Holdings.Open(ctx, t.scope, sources.Asked{In: t.req.In, Material: t.req.Context, Language: t.language, Known: t.known})
+	t.open, err = t.parts.Holdings.Open(ctx, t.scope, sources.Asked{In: t.req.In, Material: t.req.Context, Language: t.language, Secret: sources.Said(history), Known: t.known})
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/prompt"
 	"dossier/run"
 	"dossier/search"
 	"dossier/sources"
@@ -56,7 +57,10 @@ type Settings struct {
 	// where rules decide.
 	Tuning       sources.Tuning `json:"tuning"`
 	HistoryLimit int            `json:"history_limit"`
-	Lang         lang.Code      `json:"lang,omitempty"`
+	// Time is how long models are waited for, all decisions together; 0 is no
+	// bound.
+	Time time.Duration `json:"time,omitempty"`
+	Lang lang.Code     `json:"lang,omitempty"`
 	// DeepSearch are the settings of the mode that searches first.
 	DeepSearch json.RawMessage `json:"deep_search,omitempty"`
 }
@@ -149,6 +153,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err := json.Unmarshal(req.Settings, &set); err != nil {
 		return mode.Answer{}, fmt.Errorf("settings of %s: %w", m.name, err)
 	}
+	ctx = prompt.Within(ctx, set.Time)
 	t := newTeam(m, s, req, set)
 	if err := t.prepare(ctx); err != nil {
 		return mode.Answer{}, err

@@ -14,6 +14,7 @@ import (
 	"dossier/llm"
 	"dossier/prompt"
 	"dossier/run"
+	"dossier/sources"
 	"dossier/study"
 	"dossier/tool"
 )
@@ -128,7 +129,7 @@ func (c *call) affordable() (bool, error) {
 		return false, nil
 	}
 	err := c.scope.Budget().Check()
-	if err != nil && !isSpent(err) {
+	if err != nil && !sources.Spent(err) {
 		return false, err
 	}
 	return err == nil, nil

@@ -164,7 +164,7 @@ func (t *team) assign(ctx context.Context) error {
 		}
 		if !t.finished && t.stopped == nil {
 			if err := t.scope.Budget().Check(); err != nil {
-				if !isSpent(err) {
+				if !sources.Spent(err) {
 					return err
 				}
 				t.stopped = err
@@ -187,12 +187,6 @@ func (t *team) assign(ctx context.Context) error {
 		t.begin(ctx, r, next)
 	}
 	return nil
-}
-
-// isSpent says whether an error means that nothing more may be spent.
-func isSpent(err error) bool {
-	var limit *run.BudgetError
-	return errors.Is(err, run.ErrFinish) || errors.As(err, &limit)
 }
 
 // next is the task that a researcher does next, nil for none.

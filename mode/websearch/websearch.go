@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"dossier/cite"
 	"dossier/event"
@@ -153,7 +152,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if req.Circumstances != nil {
 		known = &req.Circumstances.Circumstances
 	}
-	open, err := m.holdings.Open(ctx, s, sources.Asked{In: req.In, Material: req.Context, Language: language, Secret: said(history), Known: known})
+	open, err := m.holdings.Open(ctx, s, sources.Asked{In: req.In, Material: req.Context, Language: language, Secret: sources.Said(history), Known: known})
 	if err != nil {
 		return mode.Answer{}, err
 	}
@@ -174,19 +173,6 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	}
 	w := &writing{mode: m, scope: s, req: req, set: set, language: language, history: history, evidence: found, about: open.Notes}
 	return w.write(ctx)
-}
-
-// said are the texts of a conversation that no address may carry. A short
-// question is none: it reads like the title of a page, and stands in addresses.
-func said(history []llm.Message) []string {
-	const short = 200 // characters
-	var out []string
-	for _, m := range history {
-		if m.Role != llm.RoleUser || utf8.RuneCountInString(m.Content) > short {
-			out = append(out, m.Content)
-		}
-	}
-	return out
 }
 
 // writing makes the answer out of the evidence.

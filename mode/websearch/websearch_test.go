@@ -215,7 +215,7 @@ func TestAnswers(t *testing.T) {
 
 func TestShortQuestionsAreNoSecret(t *testing.T) {
 	long := strings.Repeat("the merger closes on the ninth of May ", 8)
-	got := said([]llm.Message{
+	got := sources.Said([]llm.Message{
 		{Role: llm.RoleUser, Content: "How do heat pumps work in cold climates?"}, {Role: llm.RoleAssistant, Content: "With less heat."}, {Role: llm.RoleUser, Content: long},
 	})
 	if len(got) != 2 || got[0] != "With less heat." || got[1] != long {
