@@ -327,7 +327,7 @@ func (c *call) weigh(ctx context.Context, s *run.Scope, b *sources.Browsing, cla
 			if err != nil {
 				return out, err
 			}
-			if support.Verdict == cite.Contradicted {
+			if support.Verdict == cite.Contradicted && 2*inCommon(claim, text) >= len(extract.Content(claim)) { // it is about the same
 				out.Passages = append(out.Passages, p)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dossier/cite"
 	"dossier/event"
 	"dossier/extract"
 	"dossier/lang"
@@ -314,8 +315,9 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, f st
 	covered, err := run.EffectStep(ctx, t.scope, run.Pure, "covers-"+name, func(context.Context, *run.Scope) ([]string, error) {
 		var out []string
 		for _, item := range t.plan.OpenItems() {
+			got := e.Answers(item.Question)
 			said := slices.Contains(claimed, item.ID) && len(f.Sources()) > 0
-			if said || e.Answers(item.Question).Answered {
+			if got.Answered || said && (got.Confidence >= extract.Floor/2 || foreign(e, item.Question)) {
 				out = append(out, item.ID)
 			}
 		}
@@ -329,6 +331,13 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, f st
 		t.plan.Cover(item, f.ID)
 	}
 	return own, t.scope.Emit(t.plan.Coverage())
+}
+
+// foreign says whether what was read is in another language than a question:
+// then words can't tell whether it answers, and whoever read it is believed.
+func foreign(e *sources.Evidence, question string) bool {
+	code := lang.Detect(question)
+	return !slices.ContainsFunc(e.Ledger.Sources(), func(s cite.Source) bool { return s.Lang == code || s.Lang == "" })
 }
 
 // tellSources gives the sources that are new in the book their numbers in the

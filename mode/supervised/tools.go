@@ -174,7 +174,10 @@ func shownPage(p sources.Page) string {
 		fmt.Fprintf(&b, "Summary: %s\n", prompt.Data(cite.Sanitize(p.Summary)))
 	}
 	for _, x := range p.Excerpts {
-		fmt.Fprintf(&b, "<passage source=\"%d\">\n%s\n</passage>\n", p.Number, prompt.Data(x.Text))
+		if x.Place != "" {
+			fmt.Fprintf(&b, "(%s)\n", prompt.Label(x.Place))
+		}
+		fmt.Fprintf(&b, "> %s\n\n", strings.ReplaceAll(strings.TrimSpace(prompt.Data(x.Text)), "\n", "\n> "))
 	}
 	b.WriteByte('\n')
 	return b.String()
