@@ -110,7 +110,9 @@ var (
 	pendingLine = regexp.MustCompile(`(?m)^  - \[(?:pending|active)\] `)
 )
 
-func firstCited(text string) string { return strings.TrimSpace(citedFirst.FindString(strings.TrimSpace(text))) }
+func firstCited(text string) string {
+	return strings.TrimSpace(citedFirst.FindString(strings.TrimSpace(text)))
+}
 
 // act is a reply in the form of ReAct.
 func act(tool string, args any) *llmtest.Reply {
