@@ -74,13 +74,21 @@ func (g *inTurn) pass(n int) {
 
 var callNumber = regexp.MustCompile(`This is call (\d+) of`)
 
-// team is the model with its researchers in turn.
-func (g *inTurn) team(c scriptedTeam) scriptedTeam {
+// team is the model with its researchers in turn, as long as somebody waits for
+// its replies.
+func (g *inTurn) team(c scriptedTeam, left <-chan struct{}) scriptedTeam {
 	c.researcher = func(q *llmtest.Request) *llmtest.Reply {
 		reply := theTeam.research(q)
 		view, _ := viewOf(q)
-		if n := slices.Index(c.tasks, strings.TrimSpace(between(view, "Your task: ", "\n"))); n > 0 && strings.Contains(reply.Text, "Action: done") {
-			<-g.gate(n)
+		n := slices.Index(c.tasks, strings.TrimSpace(between(view, "Your task: ", "\n")))
+		if n < 0 {
+			n = len(c.tasks) // those that come later wait for all of the first
+		}
+		if n > 0 && strings.Contains(reply.Text, "Action: done") {
+			select {
+			case <-g.gate(n):
+			case <-left:
+			}
 		}
 		return reply
 	}
@@ -114,7 +122,7 @@ func engineIn(t *testing.T, dir string, s store.Store, flags map[string]string) 
 // no page is cited that was not read.
 func TestTeam(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
-	srv := llmtest.Start(t, llmtest.Script{Rules: new(inTurn).team(theTeam).rules()})
+	srv := llmtest.Start(t, llmtest.Script{Rules: new(inTurn).team(theTeam, nil).rules()})
 	dir := t.TempDir()
 	e := engineIn(t, dir, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
 	events := follow(t, e, onTheWeb("deep_research", teamQuestion))

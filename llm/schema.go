@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	validation "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
@@ -345,6 +346,9 @@ func (s *Schema) Validate(value any) error {
 				walk(c)
 			}
 			return
+		}
+		if extra, ok := v.ErrorKind.(*kind.AdditionalProperties); ok {
+			slices.Sort(extra.Properties) // which come in the order of a map
 		}
 		at := "/" + strings.Join(v.InstanceLocation, "/")
 		lines = append(lines, "at "+at+": "+v.ErrorKind.LocalizedString(p))

@@ -63,6 +63,11 @@ func (t *team) supervise(ctx context.Context, r *researcher, a *assignment, f *s
 			return err
 		}
 	}
+	if decision != decideFinish {
+		if err := c.untried(); err != nil {
+			return err
+		}
+	}
 	if decision != decideFinish && !c.busyOrPending() { // to go on means that somebody does
 		if err := c.taskByRules(); err != nil {
 			return err
@@ -73,6 +78,27 @@ func (t *team) supervise(ctx context.Context, r *researcher, a *assignment, f *s
 	}
 	if decision == decideFinish {
 		return t.finish()
+	}
+	return nil
+}
+
+// untried gives researchers that have nothing to do items of the rubric that
+// nobody has looked for yet.
+func (c *call) untried() error {
+	can, err := c.affordable()
+	if err != nil || !can {
+		return err
+	}
+	for _, item := range c.plan.OpenItems() {
+		r := c.free()
+		if r.busy != nil || r.next() != nil {
+			return nil
+		}
+		if c.tried[item.ID] == 0 && !c.underWay(item.ID) && !c.twice(item.Question) {
+			if err := c.create(r, &todo{title: item.Question, items: []string{item.ID}}); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -135,24 +161,39 @@ func (c *call) affordable() (bool, error) {
 	return err == nil, nil
 }
 
-// refusal says why the work can't be finished yet; empty if it can.
-func (c *call) refusal() (string, error) {
+// objection says why a decision can't be made; empty if it can.
+func (c *call) objection(in decisionArgs) (string, error) {
+	for _, id := range in.NotFound {
+		if !slices.ContainsFunc(c.plan.Rubric, func(i study.Item) bool { return i.ID == id }) {
+			return fmt.Sprintf("the rubric has no item %q", cut(oneLine(id), 50)), nil
+		}
+	}
 	can, err := c.affordable()
 	if err != nil || !can {
 		return "", err
 	}
+	for _, id := range in.NotFound {
+		if c.tried[id] == 0 {
+			return fmt.Sprintf("nobody has looked for %s yet: create a task for it first", id), nil
+		}
+	}
+	if in.Decision != decideFinish {
+		return "", nil
+	}
 	var open []string
 	for _, i := range c.plan.OpenItems() {
-		open = append(open, fmt.Sprintf("%s (%s)", i.ID, i.Question))
+		if !slices.Contains(in.NotFound, i.ID) {
+			open = append(open, fmt.Sprintf("%s (%s)", i.ID, i.Question))
+		}
 	}
 	switch {
 	case len(open) > 0:
-		return "items of the rubric are neither covered nor marked as not found: " + strings.Join(open, "; ") +
+		return "the work is not finished: items of the rubric are neither covered nor marked as not found: " + strings.Join(open, "; ") +
 			". Create tasks for them, or name in not_found those that nobody can find", nil
 	case c.memory.draft == "":
-		return "there is no draft yet. Write it first", nil
+		return "the work is not finished: there is no draft yet. Write it first", nil
 	case !c.more:
-		return "after the first draft at least one more round is made. Create a task for what is covered least", nil
+		return "the work is not finished: after the first draft at least one more round is made. Create a task for what is covered least", nil
 	}
 	return "", nil
 }
@@ -197,10 +238,13 @@ func (c *call) choose(ctx context.Context, work *agent.Work, in agent.Input, tho
 	if c.silent++; len(choice.Calls) > 0 {
 		c.silent = 0
 	}
-	decides := slices.ContainsFunc(choice.Calls, func(call llm.ToolCall) bool { return tool.PlainName(call.Name) == tool.PlainName(decisionName) })
-	last := work.State.Iteration >= c.set.SupervisorIterations
-	if c.silent < silences && (!last || decides) && (!last || !c.refusedBefore(choice)) {
+	if last := work.State.Iteration >= c.set.SupervisorIterations; c.silent < silences && !last {
 		return choice, nil
+	} else if c.silent < silences {
+		ends, err := c.ends(choice)
+		if err != nil || ends {
+			return choice, err
+		}
 	}
 	choice.Calls = []llm.ToolCall{{Name: decisionName, Arguments: fmt.Sprintf(`{"decision":%q,"reason":"","not_found":[]}`, endOfWork)}}
 	return choice, nil
@@ -209,17 +253,17 @@ func (c *call) choose(ctx context.Context, work *agent.Work, in agent.Input, tho
 // endOfWork is the decision of a supervisor that makes none.
 const endOfWork = "none"
 
-// refusedBefore says whether the decision of a choice would be refused: on the last
-// iteration there is nobody left to tell.
-func (c *call) refusedBefore(choice agent.Choice) bool {
+// ends says whether a choice is a decision that can be made.
+func (c *call) ends(choice agent.Choice) (bool, error) {
 	for _, call := range choice.Calls {
 		var in decisionArgs
-		if tool.PlainName(call.Name) != tool.PlainName(decisionName) || json.Unmarshal([]byte(call.Arguments), &in) != nil {
+		if tool.PlainName(call.Name) != tool.PlainName(decisionName) || json.Unmarshal([]byte(call.Arguments), &in) != nil || in.Validate() != nil {
 			continue
 		}
-		return in.Decision == decideFinish && len(c.plan.OpenItems()) > len(in.NotFound)
+		why, err := c.objection(in)
+		return why == "", err
 	}
-	return false
+	return false, nil
 }
 
 // overview is what the supervisor sees.
@@ -285,13 +329,14 @@ func (c *call) decide(_ context.Context, _ *run.Scope, in decisionArgs) (tool.Re
 	if in.Decision == endOfWork {
 		return over, nil
 	}
+	why, err := c.objection(in)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if why != "" {
+		return tool.Result{}, errors.New(why)
+	}
 	for _, id := range in.NotFound {
-		if !slices.ContainsFunc(c.plan.Rubric, func(i study.Item) bool { return i.ID == id }) {
-			return tool.Result{}, fmt.Errorf("the rubric has no item %q", id)
-		}
-		if c.tried[id] == 0 && !c.spentOn(id) {
-			return tool.Result{}, fmt.Errorf("nobody has looked for %s yet: create a task for it first", id)
-		}
 		c.plan.Miss(id)
 	}
 	if len(in.NotFound) > 0 {
@@ -299,22 +344,8 @@ func (c *call) decide(_ context.Context, _ *run.Scope, in decisionArgs) (tool.Re
 			return tool.Result{}, err
 		}
 	}
-	if in.Decision == decideFinish {
-		why, err := c.refusal()
-		if err != nil {
-			return tool.Result{}, err
-		}
-		if why != "" {
-			return tool.Result{}, errors.New("the work is not finished: " + why)
-		}
-	}
 	c.decision, c.reason = in.Decision, cut(oneLine(in.Reason), 500)
 	return over, nil
-}
-
-// spentOn says whether nothing more can be done for an item.
-func (c *call) spentOn(string) bool {
-	return c.calls >= c.set.SupervisorCalls || c.begun >= c.set.Rounds
 }
 
 // byRules supervises without a model, in the same order: the findings, a note,
@@ -333,7 +364,7 @@ func (c *call) byRules(ctx context.Context) (string, error) {
 	if err := c.taskByRules(); err != nil {
 		return "", err
 	}
-	why, err := c.refusal()
+	why, err := c.objection(decisionArgs{Decision: decideFinish})
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,305 @@
+package dossier
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"dossier/event"
+	"dossier/internal/store/memory"
+	"dossier/internal/webtest"
+	"dossier/llm/llmtest"
+	"dossier/report"
+	"dossier/run"
+)
+
+// teamCuts is at how many moments the power of a team's run is cut.
+const teamCuts = 6
+
+// TestTeamSurvivesAPowerCut cuts the power of a run at random moments. Another
+// engine goes on: the same report comes out, and the model is asked nothing
+// again whose reply was recorded.
+func TestTeamSurvivesAPowerCut(t *testing.T) {
+	w := startWeb(t, webtest.Options{})
+	text := func(e *Engine, id string) string {
+		t.Helper()
+		r, err := e.Report(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(sameOnEachStart(t, w, report.Markdown(r)), id, "RUN")
+	}
+	srv := llmtest.Start(t, llmtest.Script{Rules: new(inTurn).team(theTeam, nil).rules()})
+	disk := &cutStore{Store: memory.New(memory.Options{})}
+	disk.left.Store(1 << 40)
+	e := engine(t, disk, onWeb(t, w, connected(srv)))
+	calm := follow(t, e, onTheWeb("deep_research", teamQuestion))[0].Run
+	want, calls := text(e, calm), len(srv.Calls())
+	commits := 1<<40 - disk.left.Load()
+	if commits < 100 || calls < 50 {
+		t.Fatalf("a run of %d commits and %d calls is no test", commits, calls)
+	}
+	draw := rand.New(rand.NewPCG(14, uint64(teamCuts)))
+	for range teamCuts {
+		n := 1 + draw.Int64N(commits-1)
+		turns := new(inTurn)
+		left := make(chan struct{})
+		before := llmtest.Start(t, llmtest.Script{Rules: turns.team(theTeam, left).rules()})
+		later := llmtest.Start(t, llmtest.Script{Rules: turns.team(theTeam, nil).rules()})
+		store := memory.New(memory.Options{})
+		cut := &cutStore{Store: store}
+		cut.left.Store(n)
+		first := engine(t, cut, onWeb(t, w, connected(before)))
+		rec, err := first.Start(t.Context(), onTheWeb("deep_research", teamQuestion))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range first.Events(t.Context(), rec.ID, 0) {
+			if err != nil {
+				break
+			}
+		}
+		close(left)
+		_ = first.Close()
+		if got, err := store.Run(t.Context(), rec.ID); err != nil || got.Status == run.Done {
+			continue
+		}
+		h, err := store.History(t.Context(), rec.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded := 0
+		for _, entry := range h.Entries {
+			recorded += entry.Spent.Calls
+		}
+		if err := evictAll(t.Context(), store); err != nil {
+			t.Fatal(err)
+		}
+		second := engine(t, store, onWeb(t, w, connected(later)))
+		if err := second.Resume(t.Context(), rec.ID, ResumeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range second.Events(t.Context(), rec.ID, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := text(second, rec.ID); got != want {
+			t.Fatalf("cut after %d of %d commits, the report is\n%s\ninstead of\n%s", n, commits, got, want)
+		}
+		if got := len(later.Calls()); got != calls-recorded {
+			t.Errorf("cut after %d commits: %d calls, %d were left to do", n, got, calls-recorded)
+		}
+		if _, err := second.Replay(t.Context(), rec.ID); err != nil {
+			t.Errorf("cut after %d commits: %v", n, err)
+		}
+		_ = second.Close()
+	}
+}
+
+// goneFrom is the team's model as long as it is there: the n-th call and all after
+// it fail.
+func goneFrom(n int) []llmtest.Rule {
+	gone := llmtest.Rule{Fault: &llmtest.Fault{Kind: llmtest.Auth}, Reply: llmtest.Say("")}
+	if n == 1 {
+		return []llmtest.Rule{gone}
+	}
+	return []llmtest.Rule{{First: n - 1, Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
+		for _, r := range theTeam.rules() {
+			if r.Schema == q.Schema || r.Schema == "" {
+				return r.Reply.Func(q)
+			}
+		}
+		return nil
+	})}, gone}
+}
+
+// Whenever the model goes, there is a report that says so.
+func TestTeamWhoseModelGoes(t *testing.T) {
+	w := startWeb(t, webtest.Options{})
+	for _, n := range []int{1, 2, 5, 12, 25, 36, 40, 45, 52, 60, 75} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			srv := llmtest.Start(t, llmtest.Script{Rules: goneFrom(n)})
+			e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv), map[string]string{"governor.retries": "0"}))
+			events := follow(t, e, onTheWeb("deep_research", teamQuestion))
+			if got := statusOf(t, e, events[0].Run); got != run.Done {
+				t.Fatalf("the run is %s", got)
+			}
+			r := reportOf(t, e)
+			if r.Outcome == report.Nothing || !strings.Contains(report.Markdown(r), "18,240") {
+				t.Errorf("%s:\n%s", r.Outcome, report.Markdown(r))
+			}
+			if len(r.Notes) == 0 {
+				t.Error("the report does not say that the model had gone")
+			}
+			if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A researcher that dies, one that never stops, and one that asks for help cost
+// their own task and nothing else.
+func TestResearchersThatDoNot(t *testing.T) {
+	for name, reply := range map[string]*llmtest.Reply{
+		"dies":           llmtest.Say("Thought: boom\nAction: scrape_url {\"urls\": [\"javascript:alert(1)\"]}"),
+		"loops":          act("web_search", map[string]any{"query": "Oststrand"}),
+		"is silent":      llmtest.Say("Hm."),
+		"wants help":     act("request_help", map[string]any{"problem": "I can't find it", "note": ""}),
+		"makes up pages": act("done", map[string]any{"note": "The newt lives for 300 years [99]. See https://evil.example.", "covers": []string{"r1", "r2", "r3", "r4", "r5"}}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := theTeam
+			c.researcher = func(q *llmtest.Request) *llmtest.Reply {
+				if view, _ := viewOf(q); strings.Contains(view, "Your task: How many years") {
+					return reply
+				}
+				return theTeam.research(q)
+			}
+			got, e, srv, _ := countTeam(t, c, nil)
+			if got.finished != run.Done || most(got.steps) > 5 {
+				t.Errorf("%+v", got)
+			}
+			r := reportOf(t, e)
+			text := report.Markdown(r)
+			if r.Outcome == report.Nothing || strings.Contains(text, "300 years [99]") || strings.Contains(text, "evil.example") {
+				t.Errorf("%s:\n%s", r.Outcome, text)
+			}
+			if name == "wants help" {
+				asked := false
+				for _, call := range srv.Calls() {
+					if len(call.Request.Messages) > 0 {
+						view, _ := viewOf(call.Request)
+						asked = asked || strings.Contains(view, "It asks for help: I can't find it")
+					}
+				}
+				if !asked {
+					t.Error("the supervisor is not told of it")
+				}
+			}
+		})
+	}
+}
+
+// Without a model the whole team works by rules; with nothing to find it says so.
+func TestTeamByRules(t *testing.T) {
+	w := startWeb(t, webtest.Options{})
+	e := engine(t, memory.New(memory.Options{}), onWeb(t, w))
+	events := follow(t, e, onTheWeb("deep_research", "How many inhabitants does Oststrand have, and how many years does an Aune spotted newt live?"))
+	r := reportOf(t, e)
+	text := report.Markdown(r)
+	for _, want := range []string{"18,240", "11 years"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report does not say %q:\n%s", want, text)
+		}
+	}
+	decided := ""
+	late := false
+	for _, ev := range events {
+		switch d := ev.Data.(type) {
+		case event.SupervisorDecision:
+			decided = d.Decision
+		case event.TodoUpdated:
+			late = late || d.State == "active" && decided != ""
+		}
+	}
+	if decided != "finish" || !late {
+		t.Errorf("decided %q; a round after the first draft: %t", decided, late)
+	}
+	nothing := follow(t, e, onTheWeb("deep_research", "What is the telephone number of the keeper of the Skarrow windmill?"))
+	if got := statusOf(t, e, nothing[0].Run); got != run.Done {
+		t.Errorf("the run is %s", got)
+	}
+	if r := reportOf(t, e); r.Outcome == report.Answered {
+		t.Errorf("%s:\n%s", r.Outcome, report.Markdown(r))
+	}
+	w.Break(webtest.Fault{Kind: webtest.ServerError})
+	down := follow(t, e, onTheWeb("deep_research", "How deep is the Varn quarry?"))
+	if got := statusOf(t, e, down[0].Run); got != run.Failed {
+		t.Errorf("with no engine that answers the run is %s", got)
+	}
+}
+
+// A budget ends the work, not the report.
+func TestTeamWithinABudget(t *testing.T) {
+	w := startWeb(t, webtest.Options{})
+	srv := llmtest.Start(t, llmtest.Script{Rules: theTeam.rules()})
+	for _, limits := range []run.Limits{{Tokens: 1}, {Tokens: 60_000}, {Searches: 1}, {Searches: 5}, {Pages: 3}} {
+		e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
+		req := onTheWeb("deep_research", teamQuestion)
+		req.Limits = limits
+		events := follow(t, e, req)
+		if got := statusOf(t, e, events[0].Run); got != run.Done {
+			t.Errorf("%+v: the run is %s", limits, got)
+		}
+		if r := reportOf(t, e); r.Outcome == report.Nothing {
+			t.Errorf("%+v: nothing is in the report", limits)
+		}
+		if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
+			t.Errorf("%+v: %v", limits, err)
+		}
+		_ = e.Close()
+	}
+}
+
+// What the user says while the team works changes its tasks or is read by all.
+func TestTeamIsSteered(t *testing.T) {
+	w := startWeb(t, webtest.Options{})
+	c := new(inTurn).team(theTeam, nil)
+	begun, told := make(chan struct{}), make(chan struct{})
+	var once atomic.Bool
+	was := c.researcher
+	c.researcher = func(q *llmtest.Request) *llmtest.Reply {
+		if once.CompareAndSwap(false, true) {
+			close(begun)
+		}
+		<-told
+		return was(q)
+	}
+	srv := llmtest.Start(t, llmtest.Script{Rules: c.rules()})
+	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
+	rec, err := e.Start(t.Context(), onTheWeb("deep_research", teamQuestion))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	for _, text := range []string{
+		"add: When did Oststrand receive its town rights?", "Please mind the dates.", "drop: Who is the mayor of Oststrand?", "убрать: нет такой задачи",
+	} {
+		if err := e.Steer(context.Background(), rec.ID, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(told)
+	states := make(map[string]string)
+	for ev, err := range e.Events(t.Context(), rec.ID, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := ev.Data.(event.TodoUpdated); ok {
+			states[d.Title] = d.State
+		}
+	}
+	if states["When did Oststrand receive its town rights?"] != "done" || states["Who is the mayor of Oststrand?"] != "dropped" {
+		t.Errorf("%v", states)
+	}
+	heard := false
+	for _, call := range srv.Calls() {
+		if len(call.Request.Messages) > 0 {
+			view, _ := viewOf(call.Request)
+			heard = heard || strings.Contains(view, "The user says to the team: Please mind the dates.")
+		}
+	}
+	if !heard {
+		t.Error("nobody was told what the user said")
+	}
+	if _, err := e.Replay(t.Context(), rec.ID); err != nil {
+		t.Error(err)
+	}
+}
