@@ -35,11 +35,15 @@ type facts struct {
 	tokens   int
 	cost     float64
 	budget   int // percent of the limit that is nearest
+	team     *teamFacts
 }
 
 // observe takes an event in. It reports whether the board shows the event by
 // itself, so that it needs no line of its own.
 func (f *facts) observe(ev event.Event) bool {
+	if f.observeTeam(ev) {
+		return true
+	}
 	switch d := ev.Data.(type) {
 	case event.PlanUpdated:
 		f.plan, f.works = d.Steps, nil // what came before the plan is done
@@ -198,7 +202,11 @@ const (
 func (f *facts) lines(width int) []string {
 	var out []string
 	add := func(text string) { out = append(out, term.Fit("  "+text, width)) }
-	for _, l := range f.planLines() {
+	steps := f.planLines
+	if f.team != nil {
+		steps = f.teamLines
+	}
+	for _, l := range steps() {
 		add(l)
 	}
 	if f.searches > 0 || f.search.Query != "" {
@@ -335,8 +343,8 @@ func (f *facts) covered() []string {
 	var out []string
 	for _, c := range f.coverage {
 		key := "board.facets"
-		if c.Of == "claims" {
-			key = "board.claims"
+		if c.Of == "claims" || c.Of == "rubric" {
+			key = "board." + c.Of
 		}
 		out = append(out, lang.Text(f.lang, key, "covered", c.Covered, "total", c.Total))
 	}

@@ -96,6 +96,7 @@ type textView struct {
 	planned  []string         // steps of the plan that had a line
 	called   map[string]bool  // tool calls that had a line, and whose result is to come
 	failing  map[string]bool  // what is the matter with models, as far as it had a line
+	team     facts            // of who works together, for lines
 }
 
 func (v *textView) pause() { v.board.hide() }
@@ -118,7 +119,9 @@ func (v *textView) show(ev event.Event) {
 	}
 	switch d := ev.Data.(type) {
 	case event.AnswerDelta:
-		v.delta(d)
+		if ev.Agent == "" { // else it is not the run's answer
+			v.delta(d)
+		}
 		return
 	case event.Message:
 		v.message(ev.Run, d)
@@ -126,7 +129,7 @@ func (v *textView) show(ev event.Event) {
 	case event.ExportReady:
 		v.reported = true
 	case event.ReportReset:
-		if v.writing() { // what was shown does not hold: what does is to come
+		if v.writing() && ev.Agent == "" { // what was shown does not hold: what does is to come
 			v.delta(event.AnswerDelta{Reset: true})
 		}
 	case event.Usage:
@@ -231,9 +234,10 @@ func afterAnswer(m event.Message, code lang.Code) string {
 
 // line is an event in one short line, or "" when it is not worth one.
 func (v *textView) line(ev event.Event) string {
-	who := ""
-	if ev.Agent != "" {
-		who = "[" + term.Line(ev.Agent) + "] "
+	told := v.team.observeTeam(ev)
+	who := v.who(ev.Agent)
+	if d, ok := introduces(ev); ok {
+		return term.Line(lang.Text(v.lang, "line.member", "name", d.Name, "role", d.Role))
 	}
 	text := ""
 	switch d := ev.Data.(type) {
@@ -262,17 +266,33 @@ func (v *textView) line(ev event.Event) string {
 	case event.Progress:
 		text = v.progress(d)
 	case event.PlanUpdated:
-		text = v.plan(d)
+		if !told {
+			text = v.plan(d)
+		}
 	case event.AgentStarted:
-		text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", v.brief(d.Task))
+		if !told {
+			text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", v.brief(d.Task))
+		}
 	case event.AgentFinished:
-		text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", inWords(v.lang, "outcome", d.Outcome))
+		if !told {
+			text = lang.Text(v.lang, "line.agent", "name", d.Name, "text", inWords(v.lang, "outcome", d.Outcome))
+		}
+	case event.TodoUpdated:
+		text = lang.Text(v.lang, "line.todo-"+d.State, "agent", d.Agent, "title", v.brief(d.Title))
+	case event.NoteAdded:
+		if v.team.team != nil && ev.Agent == "" {
+			text = lang.Text(v.lang, "line.note", "text", v.brief(d.Text))
+		}
+	case event.AgentReflected:
+		text = lang.Text(v.lang, "line.reflects", "text", v.brief(d.Text))
 	case event.AgentAction:
 		text = v.action(ev.Agent, d)
 	case event.AgentReasoning:
 		text = lang.Text(v.lang, "line.thinks", "text", v.brief(d.Text))
 	case event.SupervisorDecision:
-		text = lang.Text(v.lang, "line.decides", "text", d.Decision)
+		if text = lang.Text(v.lang, "line.decides", "text", d.Decision); d.Reason != "" {
+			text = lang.Text(v.lang, "line.decides-why", "decision", inWords(v.lang, "decision", d.Decision), "reason", v.brief(d.Reason))
+		}
 	case event.SearchStarted:
 		text = lang.Text(v.lang, "line.searches", "query", d.Query)
 		if d.Engine != "" && d.Engine != sources.LocalName {
@@ -289,6 +309,9 @@ func (v *textView) line(ev event.Event) string {
 	case event.ReportSection:
 		text = lang.Text(v.lang, "line.wrote", "title", d.Title)
 	case event.Coverage:
+		if told {
+			return ""
+		}
 		text = lang.Text(v.lang, "line."+d.Of, "covered", d.Covered, "total", d.Total)
 	case event.Usage:
 		if v.verbose {
@@ -303,6 +326,17 @@ func (v *textView) line(ev event.Event) string {
 		return ""
 	}
 	return who + term.Line(text)
+}
+
+// who is the part of the run in which something happened: of a team, its member.
+func (v *textView) who(path string) string {
+	if path == "" {
+		return ""
+	}
+	if m := v.team.team.memberOf(path); m != nil {
+		path = m.name
+	}
+	return "[" + term.Line(path) + "] "
 }
 
 // changes says what is no longer as it was.
