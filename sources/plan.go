@@ -113,7 +113,7 @@ func (g *gathering) plan(ctx context.Context) error {
 		// What the user said is searched for too: a plan may have lost a word
 		// of it.
 		own := []string{f.Title}
-		if len(p.Facets) == 1 && !byRules {
+		if len(p.Facets) == 1 && !byRules && g.Planned == nil {
 			own = append(own, p.Question)
 		}
 		if asked := first(f.Queries, g.Tuning.Queries); g.Tuning.PerRound > 0 {

@@ -332,7 +332,7 @@ func (x *writing) quoted(n Node, passages []cite.Passage) part {
 		return p
 	}
 	if n.Description != n.Title {
-		p.Text = strings.TrimSpace(n.Description) + " "
+		p.Text = strings.TrimSpace(n.Description) + "\n\n"
 	}
 	p.Text += lang.Text(x.Brief.Language, "study.quoted", "n", len(from))
 	p.claims = cite.VerifyQuotes(x.Book.Ledger, x.Book.Snapshots, kept).Claims
