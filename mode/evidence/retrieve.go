@@ -68,6 +68,7 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 		w.asked[compared(q)] = true
 		w.queries = append(w.queries, q)
 	}
+	w.asked[compared(sec.Description)] = true // as far as there is room
 	tuning := w.set.Tuning
 	tuning.PerRound = 0
 	if w.open.Web {
