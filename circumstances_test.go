@@ -108,7 +108,7 @@ agents:
 // whole is the setting with all that there is.
 func (a *around) whole(t *testing.T) setting {
 	return setting{
-		flags: onWeb(t, a.web, connected(a.model), forgetful, map[string]string{"execution.reports_dir": a.out, "execution.logs_dir": ""}),
+		flags: onWeb(t, a.web, connected(a.model), forgetful, looped, map[string]string{"execution.reports_dir": a.out, "execution.logs_dir": ""}),
 		file:  "mcp: {mcpServers: {scale: {url: " + a.scale + "}}}\ntools: {run_command_tool: {workspace_path: " + a.commands + "}}\n" + ownAgents,
 	}
 }
@@ -217,6 +217,14 @@ func courses() []course {
 			if _, err := e.UseCollection(t.Context(), "lights"); err != nil {
 				t.Fatal(err)
 			}
+		}},
+		{name: "evidence loop", script: llmtest.Script{Rules: townScholar.rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
+		{name: "evidence loop by rules", under: "no model", req: asked(onTheWeb("deep_research", oststrandQuestion))},
+		{name: "evidence loop that asks", script: llmtest.Script{Rules: unsureScholar.rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
+		{name: "evidence loop in documents and the web", script: llmtest.Script{Rules: townScholar.rules()}, req: func(a *around) Request {
+			r := mixed(a)
+			r.Mode = "deep_research"
+			return r
 		}},
 		{name: "agent of a template", script: callsThen("add_note_tool"), req: asked(byAgent("noter", "Note it")), before: func(t *testing.T, e *Engine, _ *around) {
 			save(t, e, "noter", strings.ReplaceAll(parrotTemplate, "execution:", "llm: {temperature: 0.4}\nexecution:"))

@@ -178,6 +178,9 @@ func Gather(ctx context.Context, s *run.Scope, j Job) (*Evidence, error) {
 
 func (g *gathering) tellCoverage() error {
 	e := g.evidence
+	if g.Planned != nil {
+		return nil
+	}
 	return g.scope.Emit(event.Coverage{Of: "facets", Covered: e.Covered(), Total: len(e.Facets), Share: share(e.Covered(), len(e.Facets))})
 }
 

@@ -45,8 +45,8 @@ func (p *Plan) Validate() error {
 }
 
 // Planned is a plan that was made before the gathering, and how: the gathering is
-// a part of a larger work, which tells the plan, numbers the sources and tells
-// what was noted.
+// a part of a larger work, which tells the plan and its coverage, numbers the
+// sources and tells what was noted.
 type Planned struct {
 	Plan
 	// NoModel says that there was no model to plan with, and ByRules that none
@@ -113,7 +113,7 @@ func (g *gathering) plan(ctx context.Context) error {
 		// What the user said is searched for too: a plan may have lost a word
 		// of it.
 		own := []string{f.Title}
-		if len(p.Facets) == 1 && !byRules {
+		if len(p.Facets) == 1 && !byRules && g.Planned == nil {
 			own = append(own, p.Question)
 		}
 		if asked := first(f.Queries, g.Tuning.Queries); g.Tuning.PerRound > 0 {

@@ -114,7 +114,7 @@ func (g *gathering) inFull() bool {
 
 // tellRound tells what comes after a round.
 func (g *gathering) tellRound(n int, next outlook) error {
-	if g.Tuning.Earlier() {
+	if g.Tuning.Earlier() || g.Planned != nil { // the larger work tells what comes next
 		return nil
 	}
 	told := event.SearchRound{Round: n, Decision: "finish", Reason: next.reason, Rules: !next.model}

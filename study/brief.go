@@ -183,7 +183,6 @@ func askFor(ctx context.Context, s *run.Scope, q run.Question, wait time.Duratio
 	asking, over := context.WithCancel(ctx)
 	defer over()
 	settled := make(chan struct{})
-	// As long as the clock is at work the run is not parked.
 	clock := run.Go(ctx, s, "clock", func(ctx context.Context, s *run.Scope) error {
 		_, err := run.Step(ctx, s, "wait", func(ctx context.Context, _ *run.Scope) (bool, error) {
 			late := time.NewTimer(wait)
@@ -198,6 +197,7 @@ func askFor(ctx context.Context, s *run.Scope, q run.Question, wait time.Duratio
 			}
 		})
 		over()
+		<-settled // until then the run is at work, and not parked
 		return err
 	})
 	answer, err := s.Ask(asking, q)

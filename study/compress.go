@@ -47,7 +47,7 @@ func (x *writing) compress(context.Context) error {
 		raw = append(raw, piece{id: f.ID, title: f.Task, text: f.Text, findings: []string{f.ID}})
 	}
 	before := len(raw)
-	x.pieces = merged(raw, func(p piece) bool { return len(x.evidence(p.findings).Passages) > 0 })
+	x.pieces = merged(raw, len(x.Plan.Sections) > 0, func(p piece) bool { return len(x.evidence(p.findings).Passages) > 0 })
 	if before == 0 {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (b *Book) Compressed() []Finding {
 		raw = append(raw, piece{id: f.ID, text: f.Text, findings: []string{f.ID}})
 	}
 	var out []Finding
-	for _, p := range merged(raw, func(piece) bool { return true }) {
+	for _, p := range merged(raw, false, func(piece) bool { return true }) {
 		f, _ := b.Finding(p.id)
 		f.Text = p.text
 		out = append(out, f)
@@ -105,9 +105,10 @@ func (x *writing) drafted(draft string) []piece {
 // junk are lines that tell of the work and not of its matter.
 var junk = regexp.MustCompile(`(?i)^[\s>*#-]*(?:(?:task|status|agent|query|queries|step|todo|timestamp|created|updated|tokens?|id|tool|searched|задача|статус|агент|запрос|запросы|шаг|время|токены|任务|状态|代理|查询|步骤|时间)\s*(?:id|№|#)?\s*\d*\s*[:：=]|(?:i (?:will|have|am)|let me|next,? i|я (?:буду|нашёл|нашел|собираюсь)|我(?:将|会|已经))\b)`)
 
-// merged leaves out junk, and what an earlier piece says; pieces that can't be
-// checked, and those of which nothing is left, go.
-func merged(raw []piece, checkable func(piece) bool) []piece {
+// merged leaves out junk, and what an earlier piece says. Pieces that can't be
+// checked go; one of which nothing is left becomes part of that which says it
+// all, or, where pieces of several titles are kept apart, stays with its evidence.
+func merged(raw []piece, apart bool, checkable func(piece) bool) []piece {
 	said := make(map[string]int) // sentences, and the piece that has them
 	var out []piece
 	for _, p := range raw {
@@ -139,7 +140,7 @@ func merged(raw []piece, checkable func(piece) bool) []piece {
 				lines = append(lines, strings.Join(kept, " "))
 			}
 		}
-		if fresh == 0 && double >= 0 { // all of it is said: its evidence counts there
+		if fresh == 0 && double >= 0 && (!apart || out[double].title == p.title) {
 			for _, id := range p.findings {
 				if !slices.Contains(out[double].findings, id) {
 					out[double].findings = append(out[double].findings, id)

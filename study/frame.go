@@ -117,7 +117,7 @@ func (x *writing) summaryByRules(r *report.Report) string {
 			continue
 		}
 		if p.Title != "" {
-			line = "**" + strings.ReplaceAll(p.Title, "*", "") + "**: " + line
+			line = "**" + strings.ReplaceAll(p.Title, "*", "") + "** — " + line
 		}
 		lines = append(lines, "- "+line)
 	}

@@ -69,6 +69,9 @@ func (x *writing) sections(ctx context.Context) error {
 				return err
 			}
 			x.parts[i] = p
+			if p.Text == "" && len(p.Quotes) == 0 {
+				return nil // others quote all that it has
+			}
 			return s.Emit(event.ReportSection{Index: i, Title: p.Title, Text: contentOf(p.Section)})
 		})
 	}
@@ -264,11 +267,21 @@ const (
 func (x *writing) quotes(ctx context.Context) ([][]cite.Passage, error) {
 	return run.EffectStep(ctx, x.scope, run.Pure, "quotes", func(context.Context, *run.Scope) ([][]cite.Passage, error) {
 		out := make([][]cite.Passage, len(x.outline))
-		var all []cite.Passage
+		left := make([][]cite.Passage, len(x.outline))
 		for i, n := range x.outline {
-			for _, q := range x.candidates(n) {
-				if len(out[i]) < mostQuotes && !slices.ContainsFunc(all, func(o cite.Passage) bool { return o.Source == q.Source && o.Start < q.End && q.Start < o.End }) {
-					out[i], all = append(out[i], q), append(all, q)
+			left[i] = x.candidates(n)
+		}
+		var all []cite.Passage
+		quoted := func(q cite.Passage) bool {
+			return slices.ContainsFunc(all, func(o cite.Passage) bool { return o.Source == q.Source && o.Start < q.End && q.Start < o.End })
+		}
+		for range mostQuotes { // they take turns: what is best for several is not all the first one's
+			for i := range left {
+				for len(left[i]) > 0 && quoted(left[i][0]) {
+					left[i] = left[i][1:]
+				}
+				if len(left[i]) > 0 {
+					out[i], all = append(out[i], left[i][0]), append(all, left[i][0])
 				}
 			}
 		}
@@ -332,7 +345,7 @@ func (x *writing) quoted(n Node, passages []cite.Passage) part {
 		return p
 	}
 	if n.Description != n.Title {
-		p.Text = strings.TrimSpace(n.Description) + " "
+		p.Text = strings.TrimSpace(n.Description) + "\n\n"
 	}
 	p.Text += lang.Text(x.Brief.Language, "study.quoted", "n", len(from))
 	p.claims = cite.VerifyQuotes(x.Book.Ledger, x.Book.Snapshots, kept).Claims

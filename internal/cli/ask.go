@@ -63,7 +63,7 @@ type askCmd struct {
 	Question []string `arg:"" optional:"" help:"What you want to know; - or nothing reads it from standard input."`
 	Session  string   `placeholder:"ID" xor:"session" help:"Continue this conversation."`
 	Continue bool     `xor:"session" help:"Continue the last conversation."`
-	Mode     string   `placeholder:"NAME" help:"How the question is worked on: chat, web_search, deep_search or quality (default: chat, with --search web_search)."`
+	Mode     string   `placeholder:"NAME" help:"How the question is worked on: chat, web_search, deep_search, quality or deep_research (default: chat, with --search web_search)."`
 	Output   string   `short:"o" placeholder:"FILE" help:"Write the answer to a file."`
 
 	reportFlags  `embed:""`
@@ -79,7 +79,8 @@ second Ctrl-C cancels. Whatever happens, the run is kept: "dossier runs list".
 Without --search the model answers from what it knows. With it the web is
 searched and read, and each sentence of the answer is traced to its source:
 exit code 4 says that nothing answers the question, 3 that no search engine is
-set up or none answered. --mode deep_search and quality search longer.
+set up or none answered. --mode deep_search and quality search longer,
+deep_research writes a whole report.
 
 ` + webHelp + `
 

@@ -145,7 +145,7 @@ func Main(p Process) (code int) {
 	}
 	a.openLog()
 	defer func() { _ = a.logTo.Close() }()
-	ctx, err := parser.Parse(p.Args)
+	ctx, err := parser.Parse(questionFlag(p.Args))
 	if err != nil {
 		return a.fail(usage(err))
 	}

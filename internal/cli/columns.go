@@ -76,6 +76,8 @@ func modeShown(mode string) string {
 		return "search"
 	case "deep_search":
 		return "deep"
+	case deepResearchMode:
+		return "research"
 	}
 	return mode
 }

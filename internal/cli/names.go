@@ -66,7 +66,7 @@ func (a *app) printNames(kind string) error {
 	var names []string
 	switch kind {
 	case "modes":
-		names = []string{"chat", "web_search", "deep_search", "quality", "search", "deep"}
+		names = []string{"chat", "web_search", "deep_search", "quality", deepResearchMode, "search", "deep"}
 	case "engines":
 		names = append(slices.Clone(engineNames), automatic[0], noWeb)
 	case "collections", "runs", "agents", "templates", "instances":

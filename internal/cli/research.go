@@ -24,13 +24,14 @@ import (
 type researchCmd struct {
 	Question    []string `arg:"" optional:"" help:"What you want to know; - or nothing reads it from standard input."`
 	In          []string `placeholder:"DIR|NAME" sep:"none" help:"Folder, file or collection to look in; may be repeated (default: the collection in use, else the web)."`
-	Mode        string   `placeholder:"NAME" default:"web_search" enum:"web_search,deep_search,quality,search,web,deep" help:"How thoroughly: web_search, deep_search or quality (default web_search)."`
+	Mode        string   `placeholder:"NAME" default:"web_search" enum:"web_search,deep_search,quality,deep_research,search,web,deep" help:"How thoroughly: web_search, deep_search, quality or deep_research (default web_search)."`
 	Format      string   `placeholder:"FORMAT" default:"" enum:",md,html,json" help:"Format of the report: md, html or json (default: that of the file's name, else md)."`
 	Output      string   `short:"o" placeholder:"FILE" help:"Write the report to a file."`
 	MinCoverage float64  `placeholder:"SHARE" help:"Exit with 4 when a smaller share of the answer's sentences is borne out, from 0 to 1."`
 	Session     string   `placeholder:"ID" xor:"session" help:"Continue this conversation."`
 	Continue    bool     `xor:"session" help:"Continue the last conversation."`
 
+	deepFlags    `embed:""`
 	reportFlags  `embed:""`
 	webFlags     `embed:""`
 	searchBudget `embed:""`
@@ -41,6 +42,10 @@ func (researchCmd) Help() string {
 and answers with sentences that can be traced to where they stand. Without a
 model the answer consists of quotes. A folder is read once; later only what
 changed.
+
+--deep-research writes a whole report with a summary, sections and a
+conclusion. It asks what is meant where that is not clear ("skip" goes on), and
+for the question if there is none.
 
 What is named is asked, and all of it: --in a folder or a collection, --search
 the web, and what is piped in. Where nothing is named, it is the collection in
@@ -59,6 +64,8 @@ is set up or none answered.
 		`dossier research "is our warranty usual?" --in ~/contracts --search --block example.com`,
 		`dossier research "parental leave" --site gov.uk --since 2024-04 --mode deep_search`,
 		`dossier research "what changed in March?" --in notes -o answer.html`,
+		`dossier research --deep-research "how do heat pumps work in cold climates?" -o report.html`,
+		`dossier research --deep-research --engine loop --max-iterations 3 --plan edit "compare A and B" --in papers --search`,
 		`dossier kb use handbook && dossier research "who approves travel?"`,
 		`pdftotext report.pdf - | dossier research "what did it cost?"`,
 		`dossier research "compare A and B" --in papers --mode deep_search --min-coverage 0.8`,
@@ -66,6 +73,9 @@ is set up or none answered.
 }
 
 func (c *researchCmd) Run(a *app) error {
+	if err := c.deepFlags.set(a, c); err != nil {
+		return err
+	}
 	settings, err := a.settings()
 	if err != nil {
 		return err
@@ -88,6 +98,9 @@ func (c *researchCmd) Run(a *app) error {
 		return err
 	}
 	question, material, err := a.question(strings.Join(words, " "))
+	if err == nil && question == "" && c.DeepResearch && a.interactive() {
+		question, err = a.askQuestion()
+	}
 	if err != nil {
 		return err
 	}

@@ -283,12 +283,14 @@ func (v *textView) line(ev event.Event) string {
 		if v.team.team != nil && ev.Agent == "" {
 			text = lang.Text(v.lang, "line.note", "text", v.brief(d.Text))
 		}
-	case event.AgentReflected:
-		text = lang.Text(v.lang, "line.reflects", "text", v.brief(d.Text))
 	case event.AgentAction:
 		text = v.action(ev.Agent, d)
 	case event.AgentReasoning:
 		text = lang.Text(v.lang, "line.thinks", "text", v.brief(d.Text))
+	case event.AgentReflected:
+		if text = lang.Text(v.lang, "line.reflects", "text", v.brief(d.Text)); d.Score > 0 {
+			text = lang.Text(v.lang, "line.reflected", "score", d.Score, "text", v.brief(d.Text))
+		}
 	case event.SupervisorDecision:
 		if text = lang.Text(v.lang, "line.decides", "text", d.Decision); d.Reason != "" {
 			text = lang.Text(v.lang, "line.decides-why", "decision", inWords(v.lang, "decision", d.Decision), "reason", v.brief(d.Reason))
@@ -303,7 +305,9 @@ func (v *textView) line(ev event.Event) string {
 	case event.SearchRound:
 		text = lang.Text(v.lang, "line.round-"+d.Decision, "round", d.Round, "reason", v.brief(d.Reason))
 	case event.SourceRead:
-		text = lang.Text(v.lang, "line.read", "number", d.Number, "place", v.place(d.URL))
+		if text = lang.Text(v.lang, "line.read", "number", d.Number, "place", v.place(d.URL)); d.Number == 0 {
+			text = lang.Text(v.lang, "line.read-only", "place", v.place(d.URL))
+		}
 	case event.SourceFailed:
 		text = lang.Text(v.lang, "line.unread", "place", v.place(d.URL), "reason", d.Reason)
 	case event.ReportSection:

@@ -293,7 +293,7 @@ func domainOf(text string) (string, bool) {
 
 // searches says whether a mode looks for sources.
 func searches(mode string) bool {
-	return slices.Contains([]string{"web_search", "deep_search", "quality"}, dossier.ModeName(mode))
+	return slices.Contains([]string{"web_search", "deep_search", "quality", deepResearchMode}, dossier.ModeName(mode))
 }
 
 // into puts the choice where a question names its place.

@@ -64,6 +64,7 @@ var reflection = &prompt.Task[reflectInput, Reflection]{
 const (
 	queriesPerRound = 6    // of all sections together, after the first
 	longestReason   = 1000 // characters
+	queriesEach     = 2    // of one section, by rules
 	mostGaps        = 8
 )
 
@@ -117,11 +118,15 @@ func (w *work) sections() []reflectSection {
 		r := reflectSection{Title: sec.Title, Description: sec.Description}
 		var numbers []int
 		room := each
+		for _, f := range w.book.Findings {
+			if f.Task == sec.Title {
+				numbers = append(numbers, f.Sources()...)
+			}
+		}
 		for _, f := range kept {
 			if f.Task != sec.Title {
 				continue
 			}
-			numbers = append(numbers, f.Sources()...)
 			for line := range strings.Lines(f.Text) {
 				if room -= llm.EstimateTokens(line); room >= 0 {
 					r.Found += strings.TrimRight(line, "\n") + "\n"
@@ -216,12 +221,23 @@ func numbersOf(b *study.Book) []int {
 	return out
 }
 
-// queriesByRules are further ways to ask for a section.
+// queriesByRules are further ways to ask for a section: what leads on from what
+// was found, and its words with those of the question.
 func (w *work) queriesByRules(sec study.PlanSection) []string {
-	out := extract.Queries(sec.Description)
-	out = append(out, extract.Queries(sec.Title)...)
-	about := strings.Join(extract.Names(w.brief.Refined), " ")
-	return append(out, strings.TrimSpace(about+" "+sec.Title))
+	var read []extract.Passage
+	for _, f := range w.book.Findings {
+		if f.Task != sec.Title {
+			continue
+		}
+		for _, p := range w.book.Evidence(sec.Description, f.ID).Passages {
+			read = append(read, extract.Passage{ID: p.ID, Title: p.Title, Headings: p.HeadingPath, Text: p.Text})
+		}
+	}
+	out := extract.FollowUps(sec.Description, read)
+	about := strings.Join(extract.Content(w.brief.Refined), " ")
+	out = append(out, strings.TrimSpace(about+" "+sec.Title))
+	out = append(out, extract.Queries(sec.Description)...)
+	return out[:min(len(out), queriesEach)]
 }
 
 // unasked are the queries that were not asked yet, as far as a round has room.

@@ -8,6 +8,7 @@ import (
 
 	"dossier/cite"
 	"dossier/event"
+	"dossier/extract"
 	"dossier/lang"
 	"dossier/run"
 	"dossier/search"
@@ -67,6 +68,7 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 		w.asked[compared(q)] = true
 		w.queries = append(w.queries, q)
 	}
+	w.asked[compared(sec.Description)] = true // as far as there is room
 	tuning := w.set.Tuning
 	tuning.PerRound = 0
 	if w.open.Web {
@@ -77,11 +79,18 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 	for at := range w.visited {
 		seen[at] = true
 	}
+	facets := []sources.Facet{{Title: sec.Description, Queries: slices.Clone(queries)}}
+	if n > 1 { // what is missing is asked for by itself
+		facets = nil
+		for _, q := range queries {
+			facets = append(facets, sources.Facet{Title: q, Queries: []string{q}})
+		}
+	}
 	return sources.Job{
 		Models: w.Models, Model: w.req.Model, Blobs: w.Blobs, Rerankers: w.Rerankers, Known: w.known, Corpus: unseen(w.open.Corpus, seen),
 		Question: sec.Description, Language: w.brief.Language, Where: w.open.Where, Tuning: tuning, Tiers: tiers, Wide: n > 1 || all,
 		Planned: &sources.Planned{
-			Plan:    sources.Plan{Question: sec.Description, Facets: []sources.Facet{{Title: sec.Description, Queries: slices.Clone(queries)}}},
+			Plan:    sources.Plan{Question: sec.Description, Facets: facets},
 			NoModel: w.noModel, ByRules: w.byRules && n == 1,
 		},
 	}
@@ -147,12 +156,14 @@ func (w *work) enter(s *run.Scope, n, i int, e *sources.Evidence) (fresh int, er
 		w.visited[leadOf(p.ID)] = true
 	}
 	f := study.Finding{By: fmt.Sprintf("iteration-%d", n), Task: sec.Title, Text: textOf(e)}
+	known := slices.ContainsFunc(w.book.Findings, func(f study.Finding) bool { return f.Task == sec.Title })
 	for _, facet := range e.Facets {
-		if facet.Answered {
+		// What is added to something has to be surer than what comes first.
+		if facet.Answered && (!known || facet.Confidence >= extract.Sure) {
 			f.Passages = append(f.Passages, facet.Quotes...)
 		}
 	}
-	covered := e.Covered() > 0 || len(e.Notes) > 0
+	covered := len(f.Passages) > 0 || len(e.Notes) > 0
 	item := ""
 	if i < len(w.plan.Rubric) && w.plan.Rubric[i].Kind == study.SubQuestion {
 		item = w.plan.Rubric[i].ID

@@ -1,0 +1,110 @@
+package dossier
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"dossier/llm/llmtest"
+)
+
+// scholar is a scripted model of the evidence loop. As scribe it works on what
+// its prompts show it and on nothing else.
+type scholar struct {
+	scribe
+	// unclear is what it asks as long as nobody has answered so often.
+	unclear string
+	asks    int
+	// title and sections are its plan.
+	title    string
+	sections []planned
+	// enough is after how many iterations it finds that nothing is missing; 0
+	// never does. next are the queries that it has for the iterations.
+	enough int
+	next   []string
+}
+
+type planned struct {
+	title, description string
+	queries            []string
+}
+
+var (
+	roundOf = regexp.MustCompile(`round (\d+) of at most`)
+	words   = regexp.MustCompile(`Write (\d+) to (\d+) words`)
+)
+
+func (s scholar) rules() []llmtest.Rule {
+	do := func(schema string, f func(q *llmtest.Request) any) llmtest.Rule {
+		return llmtest.Rule{Schema: schema, Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply { return llmtest.JSON(f(q)) })}
+	}
+	return append([]llmtest.Rule{
+		do("clarity", func(q *llmtest.Request) any {
+			prompt := q.Question()
+			question, _, _ := strings.Cut(prompt, "\n")
+			if answered := strings.Count(prompt, "The user answered: "); s.unclear != "" && answered < s.asks {
+				return map[string]any{"is_clear": false, "reasoning": "It may mean two things.", "clarification_question": s.unclear, "refined_query": question}
+			}
+			for _, line := range strings.Split(prompt, "\n") {
+				if answer, ok := strings.CutPrefix(line, "The user answered: "); ok {
+					question += " (" + answer + ")"
+				}
+			}
+			return map[string]any{"is_clear": true, "reasoning": "It is clear.", "clarification_question": "", "refined_query": question}
+		}),
+		do("research_plan", func(*llmtest.Request) any {
+			var sections []any
+			for _, p := range s.sections {
+				sections = append(sections, map[string]any{"title": p.title, "description": p.description, "search_queries": p.queries})
+			}
+			return map[string]any{"research_title": s.title, "sections": sections}
+		}),
+		do("reflection", func(q *llmtest.Request) any {
+			n := number(roundOf.FindStringSubmatch(q.Messages[0].Content)[1])
+			if s.enough > 0 && n >= s.enough {
+				return map[string]any{"is_sufficient": true, "overall_score": 8, "gaps": []string{}, "next_queries": []string{}, "reasoning": "All sections have what they need."}
+			}
+			_, asked, _ := strings.Cut(q.Question()+"\n", "Queries so far:\n")
+			var next []string
+			for _, query := range s.next {
+				if !strings.Contains(asked, "- "+query+"\n") && len(next) < 1 {
+					next = append(next, query)
+				}
+			}
+			return map[string]any{"is_sufficient": false, "overall_score": 4, "gaps": []string{fmt.Sprintf("what round %d lacks", n)}, "next_queries": next, "reasoning": "More is needed."}
+		}),
+		do("section", s.section),
+		do("condensed", func(q *llmtest.Request) any {
+			return map[string]any{"text": between(q.Question(), "<notes>\n", "\n</notes>")}
+		}),
+	}, s.scribe.rules()...)
+}
+
+// section copies sentences of the passages, or of the sections, up to the words
+// that it may write, and adds its lie.
+func (s scholar) section(q *llmtest.Request) any {
+	prompt := q.Question()
+	most := number(words.FindStringSubmatch(q.Messages[0].Content)[2])
+	var sentences []string
+	for _, p := range shownIn(prompt) {
+		for _, sentence := range plainSentences(p.text) {
+			sentences = append(sentences, cited(sentence, p.source))
+		}
+	}
+	if len(sentences) == 0 { // summary or conclusion
+		for _, line := range markedSentence.FindAllString(prompt, -1) {
+			sentences = append(sentences, strings.TrimSpace(line))
+		}
+	}
+	n := 0
+	var out []string
+	for _, sentence := range sentences {
+		if n += len(strings.Fields(sentence)); n > most {
+			break
+		}
+		out = append(out, sentence)
+	}
+	return map[string]any{"content": strings.TrimSpace(strings.Join(out, " ") + " " + s.lie)}
+}
+
+var markedSentence = regexp.MustCompile(`[^.\[\]<>"\n]+ \[\d+\]\.`)
