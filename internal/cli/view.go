@@ -332,13 +332,13 @@ func (v *textView) line(ev event.Event) string {
 	return who + term.Line(text)
 }
 
-// who is the part of the run in which something happened: of a team, its member.
+// who is the part of the run in which something happened: of a team, who did it.
 func (v *textView) who(path string) string {
 	if path == "" {
 		return ""
 	}
-	if m := v.team.team.memberOf(path); m != nil {
-		path = m.name
+	if v.team.team != nil {
+		path, _, _ = strings.Cut(path, "/")
 	}
 	return "[" + term.Line(path) + "] "
 }

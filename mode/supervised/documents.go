@@ -122,6 +122,10 @@ func (c *call) writeMain(ctx context.Context, s *run.Scope, in insightArgs) (too
 			out = append(out, fmt.Sprintf("not accepted, because it cites no source: %s", claim))
 			continue
 		}
+		if c.memory.has(claim) {
+			out = append(out, "it is there already: "+claim)
+			continue
+		}
 		against, err := c.acceptIn(ctx, s, claim)
 		if err != nil {
 			return tool.Result{}, err
@@ -225,11 +229,19 @@ func (c *call) anew(item study.Item) string {
 	return ""
 }
 
-// firstClaim is the first sentence of a text that cites something.
-func firstClaim(text string) string {
-	for _, c := range cite.Split(text) {
-		if len(c.Sources) > 0 && !c.Inherited {
-			return strings.TrimSpace(text[c.Start:c.End])
+// keyClaim is what a finding says first of all, with its source: the sentence that
+// says most in its best passage.
+func (t *team) keyClaim(f *study.Finding) string {
+	for _, p := range f.Passages {
+		src, ok := t.book.Ledger.Source(p.Source)
+		if !ok || t.book.Snapshots[src.Snapshot] == nil {
+			continue
+		}
+		if p.MarkEnd > p.MarkStart {
+			p.Start, p.End = p.MarkStart, p.MarkEnd
+		}
+		if text, err := p.Quote(t.book.Snapshots[src.Snapshot]); err == nil && oneLine(text) != "" {
+			return oneLine(text) + " " + cite.Marker([]int{p.Source})
 		}
 	}
 	return ""
@@ -237,7 +249,7 @@ func firstClaim(text string) string {
 
 // accept puts an insight into the main document.
 func (c *call) accept(ctx context.Context, claim string) error {
-	if claim == "" {
+	if claim == "" || c.memory.has(claim) {
 		return nil
 	}
 	_, err := c.acceptIn(ctx, c.scope, claim)

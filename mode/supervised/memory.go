@@ -30,6 +30,11 @@ func (m *memory) main() string {
 	return "- " + strings.Join(m.insights, "\n- ")
 }
 
+// has says whether the main document has an insight.
+func (m *memory) has(insight string) bool {
+	return slices.ContainsFunc(m.insights, func(known string) bool { return strings.HasPrefix(known, oneLine(insight)) })
+}
+
 // append adds a part to the draft.
 func (m *memory) append(title, text string) {
 	if m.draft != "" {

@@ -355,7 +355,7 @@ func (c *call) byRules(ctx context.Context) (string, error) {
 	if f := c.finding; f != nil {
 		c.memory.note(lang.Text(c.language, "team.note-found", "agent", name, "task", task, "items", strings.Join(f.Items, ", ")))
 		c.memory.append(task, f.Text)
-		if err := c.accept(ctx, firstClaim(f.Text)); err != nil {
+		if err := c.accept(ctx, c.keyClaim(f)); err != nil {
 			return "", err
 		}
 	} else {
@@ -369,7 +369,9 @@ func (c *call) byRules(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if why != "" || c.busyOrPending() {
-		c.reason = lang.Text(c.language, "team.continue", "n", len(c.plan.OpenItems()))
+		if c.reason = lang.Text(c.language, "team.others"); len(c.plan.OpenItems()) > 0 {
+			c.reason = lang.Text(c.language, "team.continue", "n", len(c.plan.OpenItems()))
+		}
 		return decideContinue, nil
 	}
 	c.reason = lang.Text(c.language, "team.finish")

@@ -314,7 +314,7 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, f st
 	}
 	covered, err := run.EffectStep(ctx, t.scope, run.Pure, "covers-"+name, func(context.Context, *run.Scope) ([]string, error) {
 		var out []string
-		for _, item := range t.plan.OpenItems() {
+		for _, item := range t.plan.Rubric {
 			got := e.Answers(item.Question)
 			said := slices.Contains(claimed, item.ID) && len(f.Sources()) > 0
 			if got.Answered || said && (got.Confidence >= extract.Floor/2 || foreign(e, item.Question)) {
