@@ -257,13 +257,16 @@ func (w *atWork) prompt(ctx context.Context, work *agent.Work) ([]llm.Message, e
 	t, step := w.t, work.State.Iteration
 	v := view{
 		Role: w.who.Role, Style: w.who.Style, Sources: w.who.Sources, Language: t.language.Name(), Date: t.scope.Record().Created.Format("2006-01-02"),
-		Where: t.open.Where, Steps: t.set.AgentSteps, Question: t.brief.Refined, DeepSearch: t.deepResult, Context: t.brief.Context(),
-		Insights: w.insights, Notes: short(w.notes), Said: w.said, Task: w.todo.title, Report: w.steps, Step: step, Last: step >= t.set.AgentSteps,
+		Where: t.open.Where, Steps: t.set.AgentSteps, Question: t.brief.Refined, DeepSearch: unnumbered(t.deepResult), Context: t.brief.Context(),
+		Insights: unnumbered(w.insights), Notes: short(w.notes), Said: w.said, Task: w.todo.title, Report: w.steps, Step: step, Last: step >= t.set.AgentSteps,
 	}
 	for _, item := range w.rubric {
 		if item.State == study.Open || slices.Contains(w.todo.items, item.ID) {
 			v.Rubric = append(v.Rubric, item)
 		}
+	}
+	for i, n := range v.Notes {
+		v.Notes[i] = unnumbered(n)
 	}
 	messages, err := researcherPrompt.Messages(v)
 	if err != nil {
@@ -280,6 +283,13 @@ func (w *atWork) prompt(ctx context.Context, work *agent.Work) ([]llm.Message, e
 	messages = append(messages, said[w.seen:]...)
 	w.seen = len(said)
 	return messages, nil
+}
+
+// unnumbered is a text without the numbers of its sources, which mean something
+// else to a researcher.
+func unnumbered(text string) string {
+	bare, _ := cite.OnlyKnown(text, func(int) bool { return false })
+	return bare
 }
 
 // short are notes cut to what a prompt has room for.
