@@ -209,17 +209,16 @@ func (x *writing) ownSources(e *sources.Evidence, text string) string {
 }
 
 // expanded has a section written again, once, where it is shorter than it should
-// be and there are passages that it does not use.
+// be and there is much more to read about it than it says.
 func (x *writing) expanded(ctx context.Context, s *run.Scope, i int, e *sources.Evidence, in sectionInput, p part) (part, error) {
 	if lang.Words(p.Text) >= in.Min {
 		return p, x.tell(s, p)
 	}
-	used := func(q sources.Passage) bool {
-		return slices.ContainsFunc(p.claims, func(c cite.Checked) bool {
-			return slices.ContainsFunc(c.Passages, func(o cite.Passage) bool { return o.Source == q.Source && o.Start < q.End && q.Start < o.End })
-		})
+	read := 0
+	for _, q := range e.Passages {
+		read += lang.Words(q.Text)
 	}
-	if !slices.ContainsFunc(e.Passages, func(q sources.Passage) bool { return !used(q) }) {
+	if read < 2*lang.Words(p.Text) { // there is hardly more to say
 		return p, x.tell(s, p)
 	}
 	in.Sofar = p.Text
