@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -218,6 +219,11 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 			f.course.see(ev)
 		}
 		f.view.show(ev)
+		if asked, ok := ev.Data.(event.ClarifyAsked); ok && !f.watching {
+			if err := f.answerInTime(ctx, asked.ID); err != nil {
+				return nil, err
+			}
+		}
 		d, ok := ev.Data.(event.RunStatus)
 		if !ok || f.watching {
 			continue
@@ -318,6 +324,33 @@ func (f *follower) answer(ctx context.Context) *ending {
 		if err := f.link.Answer(ctx, f.rec.ID, ask.ID, text); err != nil && !errors.Is(err, store.ErrAnswered) && !errors.Is(err, store.ErrNotWaiting) {
 			return &ending{err}
 		}
+	}
+	return nil
+}
+
+// answerInTime gets the answer to a question for which a run waits only a while,
+// and is not parked meanwhile.
+func (f *follower) answerInTime(ctx context.Context, id string) error {
+	if f.config == nil || f.config.DeepResearch.ClarifyWait <= 0 || f.rec.Mode != deepResearchMode || !f.interactive() {
+		return nil
+	}
+	detail, err := f.link.Show(ctx, f.rec.ID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(detail.Asks, func(a dossier.Ask) bool { return a.ID == id })
+	if i < 0 {
+		return nil // it was answered
+	}
+	f.view.pause()
+	asking, stop := context.WithTimeout(ctx, f.config.DeepResearch.ClarifyWait)
+	defer stop()
+	text, err := f.prompt(asking, detail.Asks[i].Question)
+	if err != nil {
+		return context.Cause(ctx) // time passed, or the input has ended: the run goes on
+	}
+	if err := f.link.Answer(ctx, f.rec.ID, id, text); err != nil && !errors.Is(err, store.ErrAnswered) && !errors.Is(err, store.ErrNotWaiting) {
+		return err
 	}
 	return nil
 }
