@@ -149,10 +149,10 @@ func (x *writing) written(ctx context.Context, s *run.Scope, i int, e *sources.E
 	var made prompt.Decision[Section]
 	for try := 1; try <= 2; try++ {
 		at := s.Child(fmt.Sprintf("draft-%d", try))
-		stream := &stream{section: i, emit: func(d event.ReportDelta) { _ = s.Emit(d) }}
+		stream := told(s, i)
 		made, err = section.Do(ctx, at, x.Models, in, prompt.Options[Section]{
-			Model: x.Model, StreamField: "content", Sink: stream.write, Reset: stream.reset,
-			Partial: func() (Section, bool) { whole := stream.whole(); return Section{whole}, whole != "" },
+			Model: x.Model, StreamField: "content", Sink: stream.Write, Reset: stream.Reset,
+			Partial: func() (Section, bool) { whole := stream.Whole(); return Section{whole}, whole != "" },
 		})
 		if err != nil {
 			return part{}, false, err
@@ -172,6 +172,16 @@ func (x *writing) written(ctx context.Context, s *run.Scope, i int, e *sources.E
 		}
 	}
 	return x.checked(ctx, s.Child("first"), e, made)
+}
+
+// told passes a section on while it is written. What has to be taken back is not
+// told again: the section follows whole.
+func told(s *run.Scope, section int) *cite.Stream {
+	return &cite.Stream{Pass: func(text string, again bool) {
+		if !again {
+			_ = s.Emit(event.ReportDelta{Section: section, Text: text})
+		}
+	}}
 }
 
 // checked is what holds of a section that a model wrote.
@@ -222,9 +232,9 @@ func (x *writing) expanded(ctx context.Context, s *run.Scope, i int, e *sources.
 		return p, x.tell(s, p)
 	}
 	in.Sofar = p.Text
-	stream := &stream{section: i, emit: func(d event.ReportDelta) { _ = s.Emit(d) }}
+	stream := told(s, i)
 	again := s.Child("expand")
-	made, err := section.Do(ctx, again, x.Models, in, prompt.Options[Section]{Model: x.Model, StreamField: "content", Sink: stream.write, Reset: stream.reset})
+	made, err := section.Do(ctx, again, x.Models, in, prompt.Options[Section]{Model: x.Model, StreamField: "content", Sink: stream.Write, Reset: stream.Reset})
 	if err != nil {
 		return p, err
 	}
