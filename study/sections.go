@@ -149,10 +149,10 @@ func (x *writing) written(ctx context.Context, s *run.Scope, i int, e *sources.E
 	var made prompt.Decision[Section]
 	for try := 1; try <= 2; try++ {
 		at := s.Child(fmt.Sprintf("draft-%d", try))
-		stream := &stream{section: i, emit: func(d event.ReportDelta) { _ = s.Emit(d) }}
+		stream := told(s, i)
 		made, err = section.Do(ctx, at, x.Models, in, prompt.Options[Section]{
-			Model: x.Model, StreamField: "content", Sink: stream.write, Reset: stream.reset,
-			Partial: func() (Section, bool) { whole := stream.whole(); return Section{whole}, whole != "" },
+			Model: x.Model, StreamField: "content", Sink: stream.Write, Reset: stream.Reset,
+			Partial: func() (Section, bool) { whole := stream.Whole(); return Section{whole}, whole != "" },
 		})
 		if err != nil {
 			return part{}, false, err
@@ -172,6 +172,16 @@ func (x *writing) written(ctx context.Context, s *run.Scope, i int, e *sources.E
 		}
 	}
 	return x.checked(ctx, s.Child("first"), e, made)
+}
+
+// told passes a section on while it is written. What has to be taken back is not
+// told again: the section follows whole.
+func told(s *run.Scope, section int) *cite.Stream {
+	return &cite.Stream{Pass: func(text string, again bool) {
+		if !again {
+			_ = s.Emit(event.ReportDelta{Section: section, Text: text})
+		}
+	}}
 }
 
 // checked is what holds of a section that a model wrote.
@@ -209,23 +219,22 @@ func (x *writing) ownSources(e *sources.Evidence, text string) string {
 }
 
 // expanded has a section written again, once, where it is shorter than it should
-// be and there are passages that it does not use.
+// be and there is much more to read about it than it says.
 func (x *writing) expanded(ctx context.Context, s *run.Scope, i int, e *sources.Evidence, in sectionInput, p part) (part, error) {
 	if lang.Words(p.Text) >= in.Min {
 		return p, x.tell(s, p)
 	}
-	used := func(q sources.Passage) bool {
-		return slices.ContainsFunc(p.claims, func(c cite.Checked) bool {
-			return slices.ContainsFunc(c.Passages, func(o cite.Passage) bool { return o.Source == q.Source && o.Start < q.End && q.Start < o.End })
-		})
+	read := 0
+	for _, q := range e.Passages {
+		read += lang.Words(q.Text)
 	}
-	if !slices.ContainsFunc(e.Passages, func(q sources.Passage) bool { return !used(q) }) {
+	if read < 2*lang.Words(p.Text) { // there is hardly more to say
 		return p, x.tell(s, p)
 	}
 	in.Sofar = p.Text
-	stream := &stream{section: i, emit: func(d event.ReportDelta) { _ = s.Emit(d) }}
+	stream := told(s, i)
 	again := s.Child("expand")
-	made, err := section.Do(ctx, again, x.Models, in, prompt.Options[Section]{Model: x.Model, StreamField: "content", Sink: stream.write, Reset: stream.reset})
+	made, err := section.Do(ctx, again, x.Models, in, prompt.Options[Section]{Model: x.Model, StreamField: "content", Sink: stream.Write, Reset: stream.Reset})
 	if err != nil {
 		return p, err
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -218,6 +219,11 @@ func (f *follower) stream(ctx context.Context) (*ending, error) {
 			f.course.see(ev)
 		}
 		f.view.show(ev)
+		if asked, ok := ev.Data.(event.ClarifyAsked); ok && !f.watching {
+			if err := f.answerInTime(ctx, asked.ID); err != nil {
+				return nil, err
+			}
+		}
 		d, ok := ev.Data.(event.RunStatus)
 		if !ok || f.watching {
 			continue
@@ -255,16 +261,14 @@ func (f *follower) recall(ctx context.Context) error {
 	return nil
 }
 
-// record writes an event to the log file, with the kind as its step.
+// record writes an event to the log file, with the kind as its step. What went
+// wrong is written by whoever works on the run.
 func (f *follower) record(ev event.Event) {
-	level := slog.LevelInfo
 	switch ev.Data.(type) {
-	case event.RunError:
-		level = slog.LevelError
-	case event.ModelFailed, event.SourceFailed:
-		level = slog.LevelWarn
+	case event.RunError, event.ModelFailed, event.SourceFailed:
+		return
 	}
-	if !f.log.Enabled(context.Background(), level) {
+	if !f.log.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}
 	const most = 2000
@@ -276,7 +280,7 @@ func (f *follower) record(ev event.Event) {
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	logs.WithStep(f.log, string(ev.Kind())).Log(context.Background(), level, text, "run", ev.Run, "seq", ev.Seq, "agent", ev.Agent)
+	logs.WithStep(f.log, string(ev.Kind())).Info(text, "run", ev.Run, "seq", ev.Seq, "agent", ev.Agent)
 }
 
 // answer gets the answers that the run waits for from the user. Without a user
@@ -318,6 +322,33 @@ func (f *follower) answer(ctx context.Context) *ending {
 		if err := f.link.Answer(ctx, f.rec.ID, ask.ID, text); err != nil && !errors.Is(err, store.ErrAnswered) && !errors.Is(err, store.ErrNotWaiting) {
 			return &ending{err}
 		}
+	}
+	return nil
+}
+
+// answerInTime gets the answer to a question for which a run waits only a while,
+// and is not parked meanwhile.
+func (f *follower) answerInTime(ctx context.Context, id string) error {
+	if f.config == nil || f.config.DeepResearch.ClarifyWait <= 0 || f.rec.Mode != deepResearchMode || !f.interactive() {
+		return nil
+	}
+	detail, err := f.link.Show(ctx, f.rec.ID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(detail.Asks, func(a dossier.Ask) bool { return a.ID == id })
+	if i < 0 {
+		return nil // it was answered
+	}
+	f.view.pause()
+	asking, stop := context.WithTimeout(ctx, f.config.DeepResearch.ClarifyWait)
+	defer stop()
+	text, err := f.prompt(asking, detail.Asks[i].Question)
+	if err != nil {
+		return context.Cause(ctx) // time passed, or the input has ended: the run goes on
+	}
+	if err := f.link.Answer(ctx, f.rec.ID, id, text); err != nil && !errors.Is(err, store.ErrAnswered) && !errors.Is(err, store.ErrNotWaiting) {
+		return err
 	}
 	return nil
 }
