@@ -48,7 +48,6 @@ type Block struct {
 	Lang   lang.Code
 	Spans  []Span     // in code, its lines
 	Rows   [][][]Span // of a table: cells; the first row is the header
-	Shares []int      // of the columns in the width of a table, if they are not alike
 }
 
 // Span is text in one look.
@@ -194,7 +193,7 @@ func (b *blocks) conflicts() {
 			})
 		}
 	}
-	b.add(Block{Kind: Table, Rows: rows, Shares: []int{3, 3, 6, 10}})
+	b.add(Block{Kind: Table, Rows: rows})
 }
 
 func (b *blocks) header(keys ...string) [][]Span {
@@ -261,7 +260,7 @@ func (b *blocks) overview() {
 			{{Text: b.kindOf(s)}}, {{Text: b.dated(s.Date)}}, {{Text: strings.Join(s.Used, ", ")}},
 		})
 	}
-	b.add(Block{Kind: Table, Rows: rows, Shares: []int{2, 11, 4, 4, 5}})
+	b.add(Block{Kind: Table, Rows: rows})
 }
 
 // model adds what a model wrote in Markdown.
