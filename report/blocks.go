@@ -17,9 +17,10 @@ import (
 // is; links lead to sources, or to an anchor of the document.
 type Document struct {
 	Title, Question string
-	Lang            lang.Code
-	Labels          []string // what kind of an answer it is, and how far it goes
-	Made            string   // when, and by which run
+	Lang            lang.Code // of the text
+	Contents        string    // heading of a table of contents
+	Labels          []string  // what kind of an answer it is, and how far it goes
+	Made            string    // when, and by which run
 	Blocks          []Block
 }
 
@@ -76,11 +77,22 @@ func (r *Report) Document() *Document {
 	b.list("heading.coverage", r.coverage())
 	b.list("heading.notes", r.Notes)
 	b.sources()
-	d := &Document{Title: line(r.name()), Lang: lang.Catalogue(r.Lang), Labels: r.labels(), Made: r.made(), Blocks: b.out}
+	d := &Document{Title: line(r.name()), Lang: r.textLang(), Contents: r.say("heading.contents"), Labels: r.labels(), Made: r.made(), Blocks: b.out}
 	if r.Title != "" && r.Title != r.Question {
 		d.Question = line(r.Question)
 	}
 	return d
+}
+
+// textLang is the language in which the report is written; that of the frame
+// where it consists of quotes.
+func (r *Report) textLang() lang.Code {
+	if text := strings.Join(r.texts(), "\n"); r.written() {
+		if code := lang.Detect(text[:min(len(text), 4000)]); code != lang.Unknown {
+			return code
+		}
+	}
+	return lang.Catalogue(r.Lang)
 }
 
 type blocks struct {
@@ -334,7 +346,7 @@ func (m *modelBlocks) block(n ast.Node, at Block) {
 			var cells [][]Span
 			_, head := row.(*east.TableHeader)
 			for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-				cells = append(cells, m.spans(cell, Span{Strong: head}))
+				cells = append(cells, m.marked(m.spans(cell, Span{Strong: head})))
 			}
 			at.Rows = append(at.Rows, cells)
 		}
@@ -346,7 +358,7 @@ func (m *modelBlocks) block(n ast.Node, at Block) {
 }
 
 func (m *modelBlocks) inline(n ast.Node, at Block) {
-	if at.Spans = m.spans(n, Span{}); len(at.Spans) > 0 {
+	if at.Spans = m.marked(m.spans(n, Span{})); len(at.Spans) > 0 {
 		m.add(at)
 	}
 }
@@ -362,7 +374,7 @@ func (m *modelBlocks) spans(n ast.Node, look Span) []Span {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.Text:
-			out = append(out, m.marked(unescape(string(c.Value(m.source))), look)...)
+			add(unescape(string(c.Value(m.source))), look)
 			switch {
 			case c.HardLineBreak():
 				add("\n", look)
@@ -402,33 +414,49 @@ func (m *modelBlocks) spans(n ast.Node, look Span) []Span {
 	return out
 }
 
-// marked returns text in which the markers of sources are links to them.
-func (m *modelBlocks) marked(text string, look Span) []Span {
-	var out []Span
+// marked joins spans of one look, and makes the markers of sources links.
+func (m *modelBlocks) marked(spans []Span) []Span {
+	var joined, out []Span
+	for _, s := range spans {
+		if n := len(joined); n > 0 && sameLook(joined[n-1], s) {
+			joined[n-1].Text += s.Text
+		} else {
+			joined = append(joined, s)
+		}
+	}
 	add := func(s Span) {
 		if s.Text != "" {
 			out = append(out, s)
 		}
 	}
-	at := 0
-	for _, found := range markers().FindAllStringIndex(text, -1) {
-		marker, before, span := text[found[0]:found[1]], look, look
-		before.Text, span.Text = text[at:found[0]], marker
-		switch n := markerNumber(marker); {
-		case marker == unverified:
-			span.Warn = true
-		case m.Source(n) != nil:
-			span.Link = "#" + sourceID(n)
-		default:
-			continue
+	for _, s := range joined {
+		text, at := s.Text, 0
+		for _, found := range markers().FindAllStringIndex(text, -1) {
+			before, marker := s, s
+			before.Text, marker.Text = text[at:found[0]], text[found[0]:found[1]]
+			switch n := markerNumber(marker.Text); {
+			case s.Code:
+				continue // brackets in code are no markers
+			case marker.Text == unverified:
+				marker.Warn = true
+			case m.Source(n) != nil:
+				marker.Link = "#" + sourceID(n)
+			default:
+				continue
+			}
+			add(before)
+			add(marker)
+			at = found[1]
 		}
-		add(before)
-		add(span)
-		at = found[1]
+		s.Text = text[at:]
+		add(s)
 	}
-	look.Text = text[at:]
-	add(look)
 	return out
+}
+
+func sameLook(a, b Span) bool {
+	a.Text, b.Text = "", ""
+	return a == b
 }
 
 // foreignSpans returns a line of foreign text, with code and strong parts as

@@ -33,6 +33,7 @@ type cell struct {
 	font  *typeface
 	size  float64
 	width float64
+	glued bool // no line begins with it
 }
 
 type textLine []cell
@@ -58,6 +59,20 @@ type typeface struct {
 	face  *fonts.Face
 	heavy bool
 	set   *pdfdoc.Font
+	wide  map[rune]float64
+}
+
+// width is that of a character, in thousandths of the size.
+func (t *typeface) width(r rune) float64 {
+	w, ok := t.wide[r]
+	if !ok {
+		if t.wide == nil {
+			t.wide = map[rune]float64{}
+		}
+		w = float64(t.face.Advance(t.face.Glyph(r)))
+		t.wide[r] = w
+	}
+	return w
 }
 
 // style picks the fonts for a span.
@@ -256,14 +271,18 @@ func (l *letters) lines(spans []report.Span, width float64, f face) []textLine {
 		case span.Strong || f.strong:
 			s = bold
 		}
-		for _, r := range clean(span.Text) {
+		text := span.Text
+		if span.Code {
+			text = strings.ReplaceAll(text, "\t", "    ")
+		}
+		for j, r := range clean(text) {
 			if r == '\n' {
 				out = append(out, wrap(cells, width)...)
 				cells = nil
 				continue
 			}
 			font, shown := l.find(r, s)
-			cells = append(cells, cell{shown, span, font, size, float64(font.face.Advance(font.face.Glyph(shown))) * size / 1000})
+			cells = append(cells, cell{shown, span, font, size, font.width(shown) * size / 1000, j == 0 && marks(span)})
 		}
 	}
 	if len(cells) > 0 || len(out) == 0 {
@@ -271,6 +290,10 @@ func (l *letters) lines(spans []report.Span, width float64, f face) []textLine {
 	}
 	return out
 }
+
+// marks reports whether a span belongs to the words before it: the marker of a
+// source.
+func marks(s *report.Span) bool { return s.Warn || strings.HasPrefix(s.Link, "#") }
 
 // wrap breaks a line where there is no room, at the last place where it can be
 // broken, or anywhere.
@@ -281,7 +304,7 @@ func wrap(cells textLine, width float64) []textLine {
 		for at < len(cells) && (w+cells[at].width <= width || cells[at].r == ' ' || at == 0) {
 			w += cells[at].width
 			at++
-			if at < len(cells) && breaks(cells[at-1].r, cells[at].r) {
+			if at < len(cells) && !cells[at].glued && breaks(cells[at-1].r, cells[at].r) {
 				last = at
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"dossier/internal/base/pdfdoc"
-	"dossier/lang"
 	"dossier/report"
 )
 
@@ -92,9 +91,9 @@ type setter struct {
 
 // entry is a line of the contents whose page is not known yet.
 type entry struct {
-	number *pdfdoc.Page
-	y      float64
-	page   int
+	end  *pdfdoc.Page // where the rest of the line belongs
+	x, y float64
+	page int
 }
 
 func (s *setter) newPage() {
@@ -149,7 +148,7 @@ func (s *setter) contents(d *report.Document) bool {
 	if parts <= fewHeadings {
 		return false
 	}
-	s.text(left, right, []report.Span{{Text: lang.Text(d.Lang, "heading.contents"), Strong: true}}, face{size: headingSizes[2]})
+	s.text(left, right, []report.Span{{Text: d.Contents, Strong: true}}, face{size: headingSizes[2]})
 	s.y += 6
 	for i, b := range list {
 		size, x := 10.5, float64(left)
@@ -166,8 +165,7 @@ func (s *setter) contents(d *report.Document) bool {
 			s.draw(x, l, f)
 			s.page.Link(x, s.y, right-x, f.height(), "#"+headingAnchor(i))
 			if j == len(lines)-1 {
-				s.leader(x+l.width()+5, f)
-				s.toc = append(s.toc, entry{number: s.page.Reserve(), y: s.y})
+				s.toc = append(s.toc, entry{end: s.page.Reserve(), x: x + l.width(), y: s.y})
 			}
 			s.y += f.height()
 		}
@@ -182,24 +180,18 @@ func listed(b *report.Block) bool {
 
 func headingAnchor(i int) string { return fmt.Sprintf("heading-%d", i) }
 
-// leader draws dots up to the page number.
-func (s *setter) leader(x float64, f face) {
-	for at := right - 26.0; at > x; at -= 5 {
-		s.page.Box(at, s.y+f.baseline()-1, 0.8, 0.8, dim)
-	}
-}
-
 // finish fills in page numbers.
 func (s *setter) finish(d *report.Document) {
+	f := face{size: 10, color: dim}
+	dot := s.letters.lines([]report.Span{{Text: " ."}}, right-left, f)[0]
 	for _, e := range s.toc {
-		f := face{size: 10, color: dim}
-		number := s.letters.lines([]report.Span{{Text: fmt.Sprint(e.page)}}, right-left, f)[0]
-		was := s.page
-		s.page, s.y = e.number, e.y
-		s.draw(right-number.width(), number, f)
-		s.page = was
+		number := s.letters.lines([]report.Span{{Text: fmt.Sprintf(" %d", e.page)}}, right-left, f)[0]
+		s.page, s.y = e.end, e.y
+		n := max(0, int((right-number.width()-e.x-2)/dot.width()))
+		at := right - number.width() - float64(n)*dot.width() // dots stand below each other
+		s.draw(at, append(slices.Concat(slices.Repeat([]textLine{dot}, n)...), number...), f)
 	}
-	f := face{size: 8.2, color: dim}
+	f = face{size: 8.2, color: dim}
 	for i, p := range s.pages {
 		s.page, s.y = p, pageHeight-40
 		if i > 0 {

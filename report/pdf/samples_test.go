@@ -60,9 +60,9 @@ func samples() map[string]*report.Report {
 func (s sample) report(sections, paragraphs int) *report.Report {
 	ledger, snapshots := cite.NewLedger(), cite.Snapshots{}
 	for i := range 12 {
-		text := fmt.Sprintf("%s %s. (%d)\n\n%s", s.section, s.sentence, i, s.quote)
+		text := fmt.Sprintf("%s %s. (%d)\n\n%s %s", s.section, s.sentence, i, code(i+300), s.quote)
 		number := ledger.Add(cite.Source{
-			URI: fmt.Sprintf("https://example.org/%d/article-about-heat-pumps", i), Title: fmt.Sprintf("%s %d", s.title, i+1), Author: "A. Author",
+			URI: fmt.Sprintf("https://example.org/%d/article-about-heat-pumps", i), Title: fmt.Sprintf("%s %s", s.title, code(i+100)), Author: "A. Author",
 			Date: fmt.Sprintf("2024-%02d-11", i+1), Lang: s.code, Kind: cite.Web, Site: "Example",
 		}).Number
 		if _, err := ledger.Read(number, snapshots.Add(text)); err != nil {
@@ -77,36 +77,39 @@ func (s sample) report(sections, paragraphs int) *report.Report {
 		Version: report.Version, Run: "1m7enjj7", Created: time.Date(2026, 11, 15, 5, 30, 0, 0, time.UTC), Question: s.question, Title: s.title, Lang: s.code,
 		Outcome: report.Answered, Kind: report.Research, Model: "model-1",
 	}
+	count := 0 // so that no two lines are alike
 	paragraph := func(n int) string {
 		var b strings.Builder
 		for i := range 5 {
-			fmt.Fprintf(&b, "%s [%d]%s", s.sentence, (n+i)%12+1, stop)
+			count++
+			fmt.Fprintf(&b, "%s %s [%d]%s", code(count), s.sentence, (n+i)%12+1, stop)
 		}
 		return b.String()
 	}
 	r.Summary = paragraph(0)
 	for i := range sections {
 		var b strings.Builder
-		for j := range paragraphs {
+		for j := range paragraphs + i%3 { // pages are not alike
 			b.WriteString(paragraph(i+j) + "\n\n")
 		}
-		fmt.Fprintf(&b, "### %s\n\n- **%s**: %s [2]\n- %s [3]\n  - %s\n\n1. %s\n2. %s\n\n", s.cell, s.cell, s.sentence, s.sentence, s.cell, s.cell, s.sentence)
+		fmt.Fprintf(&b, "### %s\n\n- **%s**: %s [2]\n- %s [3]\n  - %s\n\n1. %s\n2. %s\n\n", s.cell, s.cell, s.sentence, code(i+500)+s.sentence, code(i+900)+s.cell, s.cell, s.sentence)
 		fmt.Fprintf(&b, "| %s | %s | kW | COP |\n| --- | --- | --- | --- |\n| −7 °C | %s [1] | 8,2 | 3.1 |\n| −25 °C | %s | 4.9 → 5 | 1.7 [?] |\n\n", s.section, s.cell, s.sentence, s.cell)
-		fmt.Fprintf(&b, "> %s [4]\n\n```\nfor i := range 10 {\n\tfmt.Println(i, \"%s\") // ≤ ±5 %% ✓\n}\n```\n\n*%s* `x := %d` ~~%s~~\n", s.quote, s.cell, s.cell, i, s.cell)
-		r.Sections = append(r.Sections, report.Section{Title: fmt.Sprintf("%s %d", s.section, i+1), Text: b.String()})
+		fmt.Fprintf(&b, "> %s [4]\n\n```\nfor %s := range 10 {\n\tfmt.Println(i, \"%s\") // ≤ ±5 %% ✓\n}\n```\n\n*%s* `x := %d` ~~%s~~\n", code(i+800)+s.quote+" "+code(i+600), code(i+700), s.cell, s.cell, i, s.cell)
+		r.Sections = append(r.Sections, report.Section{Title: fmt.Sprintf("%s %s", s.section, code(i+50)), Text: b.String()})
 	}
 	r.Conclusion = paragraph(5)
 	r.Coverage = report.Coverage{Claims: report.Share{Covered: 41, Total: 44}, Facets: report.Share{Covered: 5, Total: 5}, Independent: 12}
 	for i := range 12 {
 		source, _ := ledger.Source(i + 1)
 		snap := snapshots[source.Snapshot]
-		at := strings.Index(snap.Text, s.quote)
-		p := cite.Passage{Source: i + 1, Start: at, End: at + len(s.quote)}
+		quote := code(i+300) + " " + s.quote
+		at := strings.Index(snap.Text, quote)
+		p := cite.Passage{Source: i + 1, Start: at, End: at + len(quote)}
 		r.Claims = append(r.Claims, cite.Checked{Claim: cite.Claim{Text: s.quote, Sources: []int{i + 1}}, Verified: true, Passages: []cite.Passage{p}})
 		if i == 1 {
 			a := r.Claims[0].Passages[0]
 			r.Conflicts = []cite.Conflict{{
-				A: cite.Statement{Value: "25", Passage: a, Quote: s.quote, Date: "2024-01-11"}, B: cite.Statement{Value: "60", Passage: p, Quote: s.quote},
+				A: cite.Statement{Value: "25", Passage: a, Quote: code(300) + " " + s.quote, Date: "2024-01-11"}, B: cite.Statement{Value: "60", Passage: p, Quote: quote},
 			}}
 		}
 	}
@@ -115,4 +118,14 @@ func (s sample) report(sections, paragraphs int) *report.Report {
 		panic(err)
 	}
 	return r
+}
+
+// code is a word for a number.
+func code(n int) string {
+	n = n*7919%17576 + 17576
+	var b []byte
+	for ; n > 0; n /= 26 {
+		b = append(b, byte('a'+n%26))
+	}
+	return string(b)
 }

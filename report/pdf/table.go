@@ -66,6 +66,7 @@ func height(cells []tableCell) float64 {
 // next.
 func (s *setter) row(begin float64, widths []float64, cells []tableCell, head bool) {
 	f := face{size: tableSize, spacing: 1.35}
+	cells = slices.Clone(cells)
 	for {
 		fit := max(1, int((bottom-s.y-2*padY)/f.height()))
 		now := make([]tableCell, len(cells))
@@ -132,28 +133,41 @@ func (s *setter) columns(rows [][][]report.Span, n int, width float64) []float64
 	for i := range least {
 		least[i] = min(least[i], width*1.6/float64(n))
 	}
-	if total := sum(least); total > width {
-		for i := range least {
-			least[i] *= width / total
-		}
-	}
 	if total := sum(whole); total <= width {
 		for i := range whole { // a narrow table grows up to the whole width
 			whole[i] *= min(width/total, 1.6)
 		}
 		return whole
 	}
-	rest, wanted := width-sum(least), 0.0
-	for i := range whole {
-		whole[i] = min(whole[i], width) // one long cell does not starve the others
-		wanted += max(0, whole[i]-least[i])
-	}
-	for i := range least {
-		if wanted > 0 {
-			least[i] += rest * max(0, whole[i]-least[i]) / wanted
+	// Columns with little text are not broken; the others share what is left.
+	open, left := n, width
+	settled := make([]bool, n)
+	for again := true; again; {
+		again = false
+		for i := range whole {
+			if !settled[i] && whole[i] <= left/float64(open) {
+				settled[i], again = true, true
+				left, open = left-whole[i], open-1
+			}
 		}
 	}
-	return least
+	wanted, needed := 0.0, 0.0
+	for i := range whole {
+		if !settled[i] {
+			whole[i] = min(whole[i], width) // one long cell does not starve the others
+			wanted, needed = wanted+whole[i], needed+least[i]
+		}
+	}
+	for i := range whole {
+		switch {
+		case settled[i]:
+		case needed < left:
+			whole[i] = least[i] + (left-needed)*whole[i]/wanted
+		default:
+			whole[i] = left * least[i] / needed
+		}
+	}
+	return whole
 }
 
 // longestWord is the width of what a line can't break.

@@ -9,6 +9,7 @@ package pdfdoc
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -150,9 +151,9 @@ func (p *Page) Text(x, y float64, text string, look Look) {
 	if text == "" {
 		return
 	}
-	var hex strings.Builder
+	codes := make([]byte, 0, 2*len(text))
 	for _, r := range text {
-		fmt.Fprintf(&hex, "%04X", look.Font.id(r))
+		codes = binary.BigEndian.AppendUint16(codes, look.Font.id(r))
 	}
 	lean := "0"
 	if look.Slant {
@@ -162,7 +163,7 @@ func (p *Page) Text(x, y float64, text string, look Look) {
 	if look.Heavy {
 		heavy = fmt.Sprintf("2 Tr %s w %s RG ", num(look.Size/30), look.Color)
 	}
-	p.write("q BT %s/F%d %s Tf %s rg 1 0 %s 1 %s %s Tm <%s> Tj ET Q\n", heavy, look.Font.number, num(look.Size), look.Color, lean, num(x), num(p.height-y), hex.String())
+	p.write("q BT %s/F%d %s Tf %s rg 1 0 %s 1 %s %s Tm <%x> Tj ET Q\n", heavy, look.Font.number, num(look.Size), look.Color, lean, num(x), num(p.height-y), codes)
 }
 
 // Box fills a rectangle.
