@@ -127,14 +127,8 @@ func (w *writer) contents() {
 	for i, b := range list {
 		name := heading(i)
 		fmt.Fprintf(&w.out, `<w:p><w:pPr><w:pStyle w:val="TOC%d"/></w:pPr>`, b.Level-1)
-		if i == 0 {
-			w.out.WriteString(`<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> TOC \o "1-2" \h \z \u </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`)
-		}
 		fmt.Fprintf(&w.out, `<w:hyperlink w:anchor="%s" w:history="1"><w:r><w:t xml:space="preserve">%s</w:t></w:r><w:r><w:tab/></w:r>`, name, escape(words(b.Spans)))
 		fmt.Fprintf(&w.out, `<w:r><w:fldChar w:fldCharType="begin" w:dirty="true"/></w:r><w:r><w:instrText xml:space="preserve"> PAGEREF %s \h </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t></w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:hyperlink>`, name)
-		if i == len(list)-1 {
-			w.out.WriteString(`<w:r><w:fldChar w:fldCharType="end"/></w:r>`)
-		}
 		w.out.WriteString(`</w:p>`)
 	}
 	w.out.WriteString(`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`)
@@ -162,7 +156,7 @@ func (w *writer) block(b *report.Block) {
 	}
 	left := ""
 	if b.Depth > 0 {
-		left = fmt.Sprintf(`<w:ind w:left="%d"/>`, 400*b.Depth)
+		left = fmt.Sprintf(`<w:ind w:left="%d"/>`, 480*b.Depth)
 	}
 	switch b.Kind {
 	case report.Heading:
@@ -264,6 +258,7 @@ func (w *writer) run(s *report.Span) {
 		{s.Slant, `<w:i/>`},
 		{s.Struck, `<w:strike/>`},
 		{s.Warn, `<w:color w:val="8A4B00"/>`},
+		{s.Link != "", `<w:color w:val="0B5CAD"/>`}, // tables hide that of the style
 	} {
 		if p.is {
 			look.WriteString(p.xml)
@@ -334,10 +329,10 @@ const textWidth = 11906 - 2*1247
 func shares(rows [][][]report.Span, columns int) []int {
 	weights, total := make([]int, columns), 0
 	for i := range weights {
-		weights[i] = 5
+		weights[i] = 9
 		for _, row := range rows {
 			if i < len(row) {
-				weights[i] = max(weights[i], min(40, len([]rune(words(row[i])))))
+				weights[i] = max(weights[i], min(34, len([]rune(words(row[i])))+7))
 			}
 		}
 		total += weights[i]

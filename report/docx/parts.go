@@ -86,7 +86,7 @@ func (w *writer) numbering() string {
 			if format == "decimal" {
 				sign = fmt.Sprintf("%%%d.", level+1)
 			}
-			fmt.Fprintf(&b, `<w:lvl w:ilvl="%d"><w:start w:val="1"/><w:numFmt w:val="%s"/><w:lvlText w:val="%s"/><w:lvlJc w:val="left"/><w:pPr><w:ind w:left="%d" w:hanging="340"/></w:pPr></w:lvl>`, level, format, sign, 400*(level+1))
+			fmt.Fprintf(&b, `<w:lvl w:ilvl="%d"><w:start w:val="1"/><w:numFmt w:val="%s"/><w:lvlText w:val="%s"/><w:lvlJc w:val="left"/><w:pPr><w:ind w:left="%d" w:hanging="340"/></w:pPr></w:lvl>`, level, format, sign, 480*(level+1))
 		}
 		b.WriteString(`</w:abstractNum>`)
 	}
@@ -118,7 +118,7 @@ const styles = xml.Header + `<w:styles ` + namespaces + `>
 <w:style w:type="paragraph" w:styleId="TOC1"><w:name w:val="toc 1"/><w:basedOn w:val="Normal"/><w:pPr><w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9400"/></w:tabs><w:spacing w:after="40"/></w:pPr><w:rPr><w:b/></w:rPr></w:style>
 <w:style w:type="paragraph" w:styleId="TOC2"><w:name w:val="toc 2"/><w:basedOn w:val="Normal"/><w:pPr><w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9400"/></w:tabs><w:spacing w:after="40"/><w:ind w:left="300"/></w:pPr></w:style>
 <w:style w:type="paragraph" w:styleId="ListParagraph"><w:name w:val="List Paragraph"/><w:basedOn w:val="Normal"/><w:qFormat/><w:pPr><w:spacing w:after="60"/></w:pPr></w:style>
-<w:style w:type="paragraph" w:customStyle="1" w:styleId="Source"><w:name w:val="Source"/><w:basedOn w:val="Normal"/><w:pPr><w:tabs><w:tab w:val="left" w:pos="480"/></w:tabs><w:spacing w:before="160" w:after="60"/><w:ind w:left="480" w:hanging="480"/></w:pPr></w:style>
+<w:style w:type="paragraph" w:customStyle="1" w:styleId="Source"><w:name w:val="Source"/><w:basedOn w:val="Normal"/><w:pPr><w:keepNext/><w:tabs><w:tab w:val="left" w:pos="480"/></w:tabs><w:spacing w:before="160" w:after="60"/><w:ind w:left="480" w:hanging="480"/></w:pPr></w:style>
 <w:style w:type="paragraph" w:styleId="Quote"><w:name w:val="Quote"/><w:basedOn w:val="Normal"/><w:qFormat/><w:pPr><w:pBdr><w:left w:val="single" w:sz="18" w:space="8" w:color="D1D6DC"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="F4F6F8"/><w:ind w:left="200"/></w:pPr><w:rPr><w:sz w:val="20"/></w:rPr></w:style>
 <w:style w:type="paragraph" w:customStyle="1" w:styleId="QuotePlace"><w:name w:val="Quote Place"/><w:basedOn w:val="Quote"/><w:pPr><w:keepNext/><w:spacing w:after="0"/></w:pPr><w:rPr><w:color w:val="5C6570"/><w:sz w:val="18"/></w:rPr></w:style>
 <w:style w:type="paragraph" w:customStyle="1" w:styleId="Place"><w:name w:val="Place"/><w:basedOn w:val="Normal"/><w:pPr><w:keepNext/><w:spacing w:after="40"/></w:pPr><w:rPr><w:color w:val="5C6570"/><w:sz w:val="18"/></w:rPr></w:style>
