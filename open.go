@@ -35,7 +35,8 @@ type Options struct {
 	// Env replaces the process's environment and the .env files of the working
 	// directory and beside the configuration file; nil is these.
 	Env []string
-	// Log gets what a developer wants to know; nil means nothing.
+	// Log gets what a developer wants to know: what went wrong in the runs that
+	// this process works on among it, failed calls as warnings. Nil means nothing.
 	Log *slog.Logger
 	// Version of the program, for whoever finds the directory owned.
 	Version string

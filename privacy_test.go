@@ -30,8 +30,8 @@ type listener struct {
 
 type received struct{ path, body string }
 
-func listen(t *testing.T) *listener {
-	srv := llmtest.New(llmtest.Script{})
+func listen(t *testing.T, rules ...llmtest.Rule) *listener {
+	srv := llmtest.New(llmtest.Script{Rules: rules})
 	l := &listener{}
 	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -159,12 +159,7 @@ type object struct {
 // call makes one call of the model as a step of the run. With want the reply is
 // held to it. That there is no reply is a *goneError.
 func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *object) (reply, error) {
-	if req.Model == "" {
-		req.Model = w.Task.Model
-	}
-	if req.Model == "" {
-		req.Model = w.Agent.Definition.Model
-	}
+	req.Model = cmp.Or(req.Model, w.Task.Model, w.Agent.Definition.Model, w.client.Setting().Name)
 	step := phase + "-" + strconv.Itoa(w.State.Iteration)
 	r, err := run.Step(ctx, w.Scope, step, func(ctx context.Context, s *run.Scope) (reply, error) {
 		if err := s.Budget().Check(); err != nil {
@@ -172,8 +167,8 @@ func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *o
 		}
 		call, cancel := s.UntilFinish(ctx)
 		defer cancel()
-		who := prompt.Caller{Scope: s, Role: w.Agent.Role, Model: cmp.Or(req.Model, w.client.Setting().Name)}
-		watched, answered := who.Watch(call)
+		who := prompt.Caller{Scope: s, Role: w.Agent.Role, Model: req.Model}
+		watched, vigil := who.Watch(call)
 		var r reply
 		var err error
 		if want == nil {
@@ -181,7 +176,7 @@ func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *o
 		} else {
 			r, err = w.structured(watched, s, req, want)
 		}
-		answered()
+		vigil.End()
 		if err == nil {
 			r.At = time.Now().UTC()
 			return r, nil
@@ -299,8 +294,12 @@ func (w *Work) charge(s *run.Scope, req *llm.Request, u llm.Usage, calls int) er
 	})
 }
 
-// described are tools as the model is told of them.
-func described(tools []tool.Tool, skip ...tool.Kind) []llm.Tool {
+// described are tools as the model is told of them: mostly the same as in the
+// iteration before.
+func (w *Work) described(tools []tool.Tool, skip ...tool.Kind) []llm.Tool {
+	if told := w.told.tools; len(told) > 0 && len(told) == len(tools) && &told[0] == &tools[0] && slices.Equal(w.told.skip, skip) {
+		return w.told.as
+	}
 	out := make([]llm.Tool, 0, len(tools))
 next:
 	for _, t := range tools {
@@ -312,5 +311,6 @@ next:
 		}
 		out = append(out, spec.For())
 	}
+	w.told.tools, w.told.skip, w.told.as = tools, skip, out
 	return out
 }

@@ -16,7 +16,7 @@ type native struct{}
 func (native) Reason(context.Context, *Work, Input) (Thought, error) { return Thought{}, nil }
 
 func (native) Select(ctx context.Context, w *Work, in Input, _ Thought) (Choice, error) {
-	return w.selectByCall(ctx, in, described(in.Tools))
+	return w.selectByCall(ctx, in, w.described(in.Tools))
 }
 
 func (native) Record(_ *Work, _ Thought, c Choice, actions []Action, to []llm.Message) []llm.Message {
@@ -109,7 +109,7 @@ func (hybrid) Select(ctx context.Context, w *Work, in Input, t Thought) (Choice,
 	}
 	with := in
 	with.Messages = slices.Concat(in.Messages, recordThought(w, in.Tools, t))
-	return w.selectByCall(ctx, with, described(in.Tools, tool.Reasoning))
+	return w.selectByCall(ctx, with, w.described(in.Tools, tool.Reasoning))
 }
 
 func (hybrid) Record(w *Work, t Thought, c Choice, actions []Action, to []llm.Message) []llm.Message {

@@ -65,6 +65,11 @@ type Work struct {
 	brought  []tool.Tool // of the catalog
 	known    int         // of the tools in State.Found, how many were brought
 	ends     bool        // there is a tool that ends the work
+	told     struct {    // what the model was told of the tools last
+		tools []tool.Tool
+		skip  []tool.Kind
+		as    []llm.Tool
+	}
 
 	ids     map[string]bool           // of calls
 	repeats map[[sha256.Size]byte]int // how often the same call was made

@@ -38,30 +38,24 @@ func (a *applier) embed(ctx context.Context, p *part, texts []chunkText) error {
 		}
 		return b.Copy(t.id, t.have.set, t.have.row) == nil
 	})
-	for len(texts) > 0 && fault == nil {
-		some := texts[:min(len(texts), a.s.l.opts.EmbedBatch)]
-		texts = texts[len(some):]
-		plain := make([]string, len(some))
-		for i, t := range some {
-			plain[i] = t.text
-		}
-		vectors, err := a.s.l.embedder.Embed(ctx, plain)
-		switch {
-		case ctx.Err() != nil:
+	asked, stop := context.WithCancel(ctx)
+	defer stop()
+	for _, batch := range a.ask(asked, texts) {
+		made := <-batch.made
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		case err != nil:
-			fault = err
-		case len(vectors) != len(some):
-			fault = fmt.Errorf("%d vectors for %d texts", len(vectors), len(some))
 		}
-		for i := range vectors {
-			if fault != nil {
-				break
-			}
+		if fault = made.err; fault == nil && len(made.vectors) != len(batch.texts) {
+			fault = fmt.Errorf("%d vectors for %d texts", len(made.vectors), len(batch.texts))
+		}
+		for i := 0; i < len(batch.texts) && fault == nil; i++ {
 			if b == nil {
-				b = index.NewVectorBuilder(len(vectors[i]))
+				b = index.NewVectorBuilder(len(made.vectors[i]))
 			}
-			fault = b.Add(some[i].id, vectors[i])
+			fault = b.Add(batch.texts[i].id, made.vectors[i])
+		}
+		if fault != nil {
+			break // what was asked besides is broken off
 		}
 		a.s.report(a.s.progress.Current)
 	}
@@ -86,6 +80,50 @@ func (a *applier) embed(ctx context.Context, p *part, texts []chunkText) error {
 	p.Vectors, p.Embedder, p.stored = data, name, false
 	p.openVectors()
 	return nil
+}
+
+// callsAtOnce is how many batches an embedder has to work on: while one is on
+// its way another can be reckoned.
+const callsAtOnce = 4
+
+// batch is some texts and, once it is there, what the embedder made of them.
+type batch struct {
+	texts []chunkText
+	made  chan embedded
+}
+
+type embedded struct {
+	vectors [][]float32
+	err     error
+}
+
+// ask puts texts to the embedder in batches, several at once, until ctx ends.
+func (a *applier) ask(ctx context.Context, texts []chunkText) []batch {
+	var batches []batch
+	for some := range slices.Chunk(texts, a.s.l.opts.EmbedBatch) {
+		batches = append(batches, batch{some, make(chan embedded, 1)})
+	}
+	next := make(chan batch, len(batches))
+	for _, b := range batches {
+		next <- b
+	}
+	close(next)
+	for range min(callsAtOnce, len(batches)) {
+		go func() {
+			for b := range next {
+				plain := make([]string, len(b.texts))
+				for i, t := range b.texts {
+					plain[i] = t.text
+				}
+				var made embedded
+				if made.err = ctx.Err(); made.err == nil {
+					made.vectors, made.err = a.s.l.embedder.Embed(ctx, plain)
+				}
+				b.made <- made
+			}
+		}()
+	}
+	return batches
 }
 
 // embedAtOnce is how many chunks of an old segment get vectors in one change.

@@ -318,3 +318,36 @@ func TestDeletedWhileSyncing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// pair is an embedder that answers a call only when there is another one.
+type pair struct {
+	bag
+	waiting atomic.Int32
+	both    chan struct{}
+}
+
+func (p *pair) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if p.waiting.Add(1) == 2 {
+		close(p.both)
+	}
+	select {
+	case <-p.both:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return p.bag.Embed(ctx, texts)
+}
+
+// TestBatchesAtOnce holds that an embedder does not get its batches one after
+// the other, and that each text has its own vector all the same.
+func TestBatchesAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.txt": "The photographer develops her photographs.", "b.txt": "A fisherman fishes in the river.", "c.txt": "Bakers bake bread."})
+	l := newLibrary(t, memory.New(memory.Options{}), &pair{bag: bag{name: "one", dims: 512}, both: make(chan struct{})}, kb.Options{EmbedBatch: 1})
+	name := mirror(t, l, dir).Collection.Name
+	for query, want := range map[string]string{"photography": "a.txt", "fisherman fished": "b.txt", "bread bakery": "c.txt"} {
+		if got := search(t, l, name, kb.Query{Text: query, Route: kb.Dense, Limit: 1}); names(got) != want {
+			t.Errorf("%s: %s", query, names(got))
+		}
+	}
+}

@@ -138,8 +138,11 @@ func (c *Client) Embed(ctx context.Context, model string, texts []string) (*Embe
 }
 
 func (c *Client) fill(req *Request) *Request {
-	r := *req
 	s := &c.setting
+	if req.Model != "" && (req.MaxTokens != 0 || s.MaxTokens == 0) && (req.Temperature != nil || s.Temperature == nil) && len(s.Extra) == 0 {
+		return req
+	}
+	r := *req
 	if r.Model == "" {
 		r.Model = s.Name
 	}

@@ -31,15 +31,27 @@ const (
 
 type watchKey struct{}
 
-// Watch returns a context with which calls tell f of every failure that they
-// work around, at once and from the caller's goroutine.
-func Watch(ctx context.Context, f func(Failure)) context.Context {
-	return context.WithValue(ctx, watchKey{}, f)
+// Watcher is told of failures.
+type Watcher interface{ CallFailed(Failure) }
+
+// Watched is a context with which calls tell the watcher of every failure that
+// they work around, at once and from the caller's goroutine.
+type Watched struct {
+	context.Context
+	Watcher Watcher
+}
+
+// Value implements context.Context.
+func (w *Watched) Value(key any) any {
+	if key == (watchKey{}) {
+		return w.Watcher
+	}
+	return w.Context.Value(key)
 }
 
 func tell(ctx context.Context, f Failure) {
-	if watch, ok := ctx.Value(watchKey{}).(func(Failure)); ok {
-		watch(f)
+	if w, ok := ctx.Value(watchKey{}).(Watcher); ok {
+		w.CallFailed(f)
 	}
 }
 

@@ -12,10 +12,15 @@ import (
 	"dossier/llm"
 )
 
+// told are the failures that a Watcher heard of.
+type told []llm.Failure
+
+func (t *told) CallFailed(f llm.Failure) { *t = append(*t, f) }
+
 // watched returns a context and what is told with it.
-func watched(ctx context.Context) (context.Context, *[]llm.Failure) {
-	told := new([]llm.Failure)
-	return llm.Watch(ctx, func(f llm.Failure) { *told = append(*told, f) }), told
+func watched(ctx context.Context) (context.Context, *told) {
+	heard := new(told)
+	return &llm.Watched{Context: ctx, Watcher: heard}, heard
 }
 
 // broken is a model that only fails, and how often it was called.

@@ -92,10 +92,10 @@ func (t *Task[In, Out]) Do(ctx context.Context, s *run.Scope, models *llm.Models
 			call, late = due(call, t.Role, t.Least)
 			defer late()
 		}
-		call, answered := who.Watch(call)
+		call, vigil := who.Watch(call)
 		req := &llm.Request{Model: o.Model, Messages: messages}
 		value, info, err := llm.Object[Out](call, client, req, llm.ObjectOptions{TextField: t.TextField, StreamField: o.StreamField, Sink: o.Sink, Reset: o.Reset})
-		answered()
+		vigil.End()
 		if eerr := charge(s, t.Role, client, o.Model, info); eerr != nil {
 			return Decision[Out]{}, eerr
 		}

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"dossier/event"
@@ -21,28 +22,55 @@ type Caller struct {
 const quiet = 10 * time.Second
 
 // Watch returns ctx with which calls tell of what goes wrong in them: at once
-// to those who listen, and in the log. The caller calls stop when the reply is
-// there, or won't come.
-func (c Caller) Watch(ctx context.Context) (_ context.Context, stop func()) {
-	began := time.Now()
-	waiting, cancel := context.WithCancel(ctx)
-	var tell func()
-	tell = func() {
-		if waiting.Err() == nil {
-			so := time.Since(began)
-			_ = c.Scope.Emit(event.ModelWaiting{Role: string(c.Role), Model: c.Model, Code: "quiet", Wait: so.Round(time.Second).Seconds()})
-			time.AfterFunc(so, tell)
-		}
+// to those who listen, and in the log. The caller ends the vigil when the reply
+// is there, or won't come.
+func (c Caller) Watch(ctx context.Context) (context.Context, *Vigil) {
+	v := &Vigil{caller: c, began: time.Now()}
+	v.ctx = llm.Watched{Context: ctx, Watcher: v}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.next = time.AfterFunc(quiet, v.tell)
+	return &v.ctx, v
+}
+
+// Vigil is the wait for a model's reply.
+type Vigil struct {
+	caller Caller
+	ctx    llm.Watched
+	began  time.Time
+
+	mu   sync.Mutex
+	next *time.Timer // nil once it is over
+}
+
+// End says that nothing is waited for any more.
+func (v *Vigil) End() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.next.Stop()
+	v.next = nil
+}
+
+// tell says that the reply is still waited for.
+func (v *Vigil) tell() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.next == nil || v.ctx.Err() != nil {
+		return
 	}
-	first := time.AfterFunc(quiet, tell)
-	return llm.Watch(ctx, func(f llm.Failure) {
-		failed := c.failed(f.Err, f.Then)
-		failed.Attempt, failed.Wait = f.Attempt, f.Wait.Round(100*time.Millisecond).Seconds()
-		_ = c.Scope.Emit(event.ModelWaiting{
-			Role: failed.Role, Model: failed.Model, Code: failed.Code, Message: failed.Message, Attempt: failed.Attempt, Wait: failed.Wait,
-		})
-		_ = c.Scope.Emit(failed) // a step that can't hold it can't end either, and says so
-	}), func() { first.Stop(); cancel() }
+	so := time.Since(v.began)
+	_ = v.caller.Scope.Emit(event.ModelWaiting{Role: string(v.caller.Role), Model: v.caller.Model, Code: "quiet", Wait: so.Round(time.Second).Seconds()})
+	v.next.Reset(so)
+}
+
+// CallFailed implements llm.Watcher.
+func (v *Vigil) CallFailed(f llm.Failure) {
+	failed := v.caller.failed(f.Err, f.Then)
+	failed.Attempt, failed.Wait = f.Attempt, f.Wait.Round(100*time.Millisecond).Seconds()
+	_ = v.caller.Scope.Emit(event.ModelWaiting{
+		Role: failed.Role, Model: failed.Model, Code: failed.Code, Message: failed.Message, Attempt: failed.Attempt, Wait: failed.Wait,
+	})
+	_ = v.caller.Scope.Emit(failed) // a step that can't hold it can't end either, and says so
 }
 
 // Failed records that there was no reply, and what is done instead.

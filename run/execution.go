@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ type execution struct {
 	outlet  outlet           // of events
 	dirty   func(*execution) // tells the flusher that something is buffered
 	commits *sync.Pool       // of *commit
+	log     *slog.Logger     // of the worker; nil in a replay
 	cancel  context.CancelCauseFunc
 	ctx     context.Context
 
@@ -249,6 +251,9 @@ func (e *execution) emitLocked(ev emission) {
 	e.events = append(e.events, PlacedEvent{Place: ev.place, Event: event.Event{
 		Run: e.rec.ID, Session: e.rec.Session, Seq: e.seq, Time: ev.time, Agent: ev.agent, Data: ev.data,
 	}})
+	if e.log != nil {
+		logTrouble(e.log, &e.events[len(e.events)-1].Event)
+	}
 	e.flagLocked()
 }
 

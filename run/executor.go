@@ -130,7 +130,7 @@ func (x *Executor) take(ctx context.Context, id string) (*execution, Func, error
 		fn = func(context.Context, *Scope) error { return err }
 	}
 	e := newExecution(context.WithoutCancel(ctx), h, limits)
-	e.journal, e.outlet.publish, e.dirty, e.commits = x.journal, x.publish, x.markDirty, &x.commits
+	e.journal, e.outlet.publish, e.dirty, e.commits, e.log = x.journal, x.publish, x.markDirty, &x.commits, x.log
 	e.extend(until)
 	x.mu.Lock()
 	x.live[id] = e

@@ -29,7 +29,8 @@ const (
 	// address has to have to be carrying it: four or five words. Pages about one
 	// thing name it in their addresses alike: of pages found for one question one
 	// in fifteen has an address with 32 letters in a row of another's text, one in
-	// ten with 24, and nearly one in four with 16 (60 pairs of 15 pages, so roughly).
+	// ten with 24, and nearly one in four with 16 (60 pairs of 15 pages, so roughly;
+	// bench/eval prints the share with what is in use: address-refused).
 	// What is worth stealing and shorter than a sentence is mostly no prose: see
 	// keysIn.
 	pieceLetters = 24
@@ -177,6 +178,10 @@ func after(text []byte, at, letters int) int {
 	}
 	return at
 }
+
+// Carries says whether an address is one that would not be opened where the
+// texts are private.
+func Carries(address string, private ...string) bool { return newSecrets(private...).in(address) }
 
 // in says whether an address carries a secret, plainly or encoded.
 func (s secrets) in(address string) bool {

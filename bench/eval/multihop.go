@@ -17,6 +17,9 @@ func runMultiHop(ctx context.Context, e *Env) error {
 		Gold       []passage `json:"gold"`             // MuSiQue
 		Supporting [][]any   `json:"supporting_facts"` // HotpotQA: title and sentence
 		GoldTitles []string  `json:"gold_titles"`      // 2Wiki
+		Parts      []struct {
+			Answer string `json:"answer"`
+		} `json:"decomposition"` // MuSiQue
 	}
 	k, file := 5, "questions.jsonl.gz"
 	if e.Set == "qa_2wiki_en" {
@@ -27,27 +30,39 @@ func runMultiHop(ctx context.Context, e *Env) error {
 		return err
 	}
 	var docs []index.Doc
-	ids := map[string]string{} // by title, and by title and text
+	ids := map[string]string{}         // by title, and by title and text
+	sentences := map[string][]string{} // by title
 	for i, p := range passages {
 		d := p.doc()
 		d.ID = fmt.Sprintf("%05d", i)
 		docs = append(docs, d)
 		ids[d.Title], ids[d.Title+"\n"+d.Text] = d.ID, d.ID
+		sentences[d.Title] = p.Sentences
 	}
 	questions, err := readLines[asked](e, file)
 	if err != nil {
 		return err
 	}
 	var topics []topic
+	var deep []needed
 	for i, q := range questions {
 		if q.ID == "" {
 			q.ID = fmt.Sprint(i)
 		}
 		t := topic{ID: q.ID, Text: q.Question, Relevant: map[string]float64{}}
+		need := needed{ID: q.ID, Question: q.Question, Gold: map[string]bool{}}
+		for _, part := range q.Parts {
+			need.Facts = append(need.Facts, part.Answer)
+		}
 		want := q.GoldTitles
 		for _, fact := range q.Supporting {
-			if title, ok := fact[0].(string); ok {
-				want = append(want, title)
+			title, ok := fact[0].(string)
+			if !ok {
+				continue
+			}
+			want = append(want, title)
+			if n, ok := fact[1].(float64); ok && int(n) < len(sentences[title]) {
+				need.Facts = append(need.Facts, sentences[title][int(n)])
 			}
 		}
 		for _, g := range q.Gold {
@@ -58,9 +73,9 @@ func runMultiHop(ctx context.Context, e *Env) error {
 			if !ok {
 				return fmt.Errorf("question %s: no passage %.40q in the corpus", q.ID, key)
 			}
-			t.Relevant[id] = 1
+			t.Relevant[id], need.Gold[id] = 1, true
 		}
-		topics = append(topics, t)
+		topics, deep = append(topics, t), append(deep, need)
 	}
 	c, err := collect(docs)
 	if err != nil {
@@ -69,7 +84,10 @@ func runMultiHop(ctx context.Context, e *Env) error {
 	if err := e.allFound(ctx, fmt.Sprintf("all@%d.oneshot", k), k, topics, c.rank); err != nil {
 		return err
 	}
-	return e.allFound(ctx, fmt.Sprintf("all@%d.iterative", k), k, topics, c.iterate)
+	if err := e.allFound(ctx, fmt.Sprintf("all@%d.iterative", k), k, topics, c.iterate); err != nil {
+		return err
+	}
+	return e.runDeep(ctx, docs, deep)
 }
 
 const (

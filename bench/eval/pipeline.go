@@ -24,7 +24,7 @@ import (
 	"dossier/sources"
 )
 
-// product is the mode web_search without a model.
+// product carries out modes without a model.
 type product struct {
 	store *memory.Store
 	runs  atomic.Int64
@@ -38,25 +38,31 @@ var defaults = websearch.Settings{
 
 // ask puts a question to a place among the holdings.
 func (p *product) ask(ctx context.Context, holdings websearch.Holdings, in sources.Target, question string, before ...event.Message) (*report.Report, error) {
-	settings, err := json.Marshal(defaults)
+	history := func(context.Context, string, string, int) ([]event.Message, error) { return before, nil }
+	m := websearch.New("web_search", websearch.Parts{Models: &llm.Models{}, Holdings: holdings, Blobs: p.store, History: history}, defaults)
+	return p.carryOut(ctx, m, mode.Request{Question: question, In: in})
+}
+
+// carryOut has a mode work on a request, with the settings that it has.
+func (p *product) carryOut(ctx context.Context, m mode.Mode, req mode.Request) (*report.Report, error) {
+	settings, err := json.Marshal(m.Settings())
 	if err != nil {
 		return nil, err
 	}
-	history := func(context.Context, string, string, int) ([]event.Message, error) { return before, nil }
-	m := websearch.New("web_search", websearch.Parts{Models: &llm.Models{}, Holdings: holdings, Blobs: p.store, History: history}, defaults)
+	req.Settings = settings
 	var got mode.Answer
 	x := kernel.NewExecutor(kernel.ExecutorConfig{
 		Journal: p.store, Owner: "eval", Publish: func(event.Event) {},
 		Program: func(kernel.Record) (kernel.Func, kernel.Limits, error) {
 			return func(ctx context.Context, s *kernel.Scope) (err error) {
-				got, err = m.Run(ctx, s, mode.Request{Question: question, Settings: settings, In: in})
+				got, err = m.Run(ctx, s, req)
 				return err
 			}, kernel.Limits{}, nil
 		},
 	})
 	defer x.Close()
 	id := fmt.Sprint("q", p.runs.Add(1))
-	if err := p.store.Create(ctx, kernel.Record{ID: id, Session: id, Mode: "web_search", Status: kernel.Queued, Created: time.Now()}, nil, nil); err != nil {
+	if err := p.store.Create(ctx, kernel.Record{ID: id, Session: id, Mode: m.Name(), Status: kernel.Queued, Created: time.Now()}, nil, nil); err != nil {
 		return nil, err
 	}
 	status, err := x.Execute(ctx, id)

@@ -53,6 +53,7 @@ var sets = []Set{
 	{"qa_musique_en", runMultiHop},
 	{"qa_ramdocs_conflict_en", runRAMDocs},
 	{"qa_rgb_zh_en", runRGB},
+	{"research_scholarqa_multi_en", runScholar},
 	{"retrieval_cmrc2018_zh", runPassages},
 	{"retrieval_cranfield_en", runJudged},
 	{"retrieval_drcd_zh_hant", runPassages},

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"dossier/index"
+	"dossier/reader"
+	"dossier/sources"
 )
 
 // rgbQuestion is a question with documents that have the answer, others that
@@ -210,11 +212,27 @@ func runCRAG(ctx context.Context, e *Env) error {
 	}
 	w := openWeb()
 	defer w.close()
+	files := reader.New(reader.Config{})
+	defer files.Close()
 	var all outcome
+	refused, pairs := 0, 0
 	for _, q := range questions {
 		var pages []website
 		for _, r := range q.Results {
 			pages = append(pages, website{r.URL, plainText(r.Name), plainText(r.Snippet), r.HTML})
+			page, err := files.Read(ctx, reader.Document{URL: r.URL, ContentType: "text/html", Body: []byte(r.HTML)})
+			if err != nil {
+				continue // it has no text
+			}
+			for _, other := range q.Results {
+				if other.URL == r.URL {
+					continue
+				}
+				pairs++
+				if sources.Carries(other.URL, page.Text) {
+					refused++
+				}
+			}
 		}
 		forms := []string{q.Answer}
 		for _, other := range flat(q.Alternatives) {
@@ -231,6 +249,9 @@ func runCRAG(ctx context.Context, e *Env) error {
 		}
 		all.add(got.outcome)
 	}
+	// What it costs in good pages that an address must not carry private text: as
+	// if each page were private to the others that the same question found.
+	e.Ratio("address-refused", refused, pairs)
 	right := all.n - all.refused - all.wrong
 	e.Ratio("answer-in-citation.web", right, all.n)
 	e.reportRefusals(".web", all)

@@ -164,7 +164,8 @@ func (p *panel) say(text string) {
 	}
 }
 
-// close leaves what came of it. This stays, so it is not shortened.
+// close leaves what came of it. This stays, so it is not shortened but goes on
+// in another line.
 func (p *panel) close() {
 	close(p.quit)
 	p.done.Wait()
@@ -176,8 +177,30 @@ func (p *panel) close() {
 	p.mu.Unlock()
 	p.hide()
 	if last != "" {
-		fmt.Fprintln(p.out, last)
+		fmt.Fprintln(p.out, inLines(last, p.width()))
 	}
+}
+
+// inLines breaks a row of parts between them where it is wider than a line.
+func inLines(row string, width int) string {
+	const between = " · "
+	var b strings.Builder
+	at := 0
+	for i, part := range strings.Split(row, between) {
+		w := term.Width(part)
+		switch {
+		case i == 0:
+		case at+term.Width(between)+w > width:
+			b.WriteString("\n  ")
+			at = 2
+		default:
+			b.WriteString(between)
+			at += term.Width(between)
+		}
+		b.WriteString(part)
+		at += w
+	}
+	return b.String()
 }
 
 // newBoard chooses how progress is shown.

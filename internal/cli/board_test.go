@@ -322,3 +322,16 @@ func TestFactsForgetWhatIsDone(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestInLines(t *testing.T) {
+	for width, want := range map[int]string{
+		80: "done · 3s · 4 sources · 4 read", 22: "done · 3s · 4 sources\n  4 read", 10: "done · 3s\n  4 sources\n  4 read",
+	} {
+		if got := inLines("done · 3s · 4 sources · 4 read", width); got != want {
+			t.Errorf("%d columns: %q", width, got)
+		}
+	}
+	if got := inLines("готово · 来源四个", 14); got != "готово\n  来源四个" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,16 +1,19 @@
 package cli
 
 import (
-	"fmt"
+	"embed"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"dossier/internal/base/term"
 )
 
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish,names" help:"bash, zsh or fish; names is what the scripts call."`
-	Kind  string `arg:"" optional:"" help:"Of what to print the names: collections, runs, agents, templates, instances, modes or engines."`
+	Shell string   `arg:"" enum:"bash,zsh,fish,names,words" help:"bash, zsh or fish; the scripts call words, with a command line as far as it is written, and get what may follow."`
+	Rest  []string `arg:"" optional:"" passthrough:"" name:"rest" help:"Of names: collections, runs, agents, templates, instances, modes or engines. Of words: the command line."`
 }
 
 func (completionCmd) Help() string {
@@ -18,118 +21,222 @@ func (completionCmd) Help() string {
 		"dossier completion bash >> ~/.bashrc",
 		`dossier completion zsh > "${fpath[1]}/_dossier"`,
 		"dossier completion fish > ~/.config/fish/completions/dossier.fish",
+		"dossier completion names collections",
 	)
 }
 
-// Run prints a script that knows the commands and flags of this version.
+// The scripts know nothing themselves: they ask the program.
+//
+//go:embed completion/dossier.bash completion/_dossier completion/dossier.fish
+var completionScripts embed.FS
+
 func (c completionCmd) Run(a *app) error {
-	if c.Shell == "names" {
-		return a.printNames(c.Kind)
-	}
-	points := completionPoints(a.parser.Model.Node)
-	var b strings.Builder
+	var lines []string
 	switch c.Shell {
-	case "bash":
-		bashCompletion(&b, points)
-	case "zsh":
-		// zsh understands bash's scripts.
-		b.WriteString("#compdef dossier\nautoload -Uz +X compinit && compinit\nautoload -Uz +X bashcompinit && bashcompinit\n")
-		bashCompletion(&b, points)
-	case "fish":
-		fishCompletion(&b, points)
+	case "names":
+		kind := ""
+		if len(c.Rest) > 0 {
+			kind = c.Rest[0]
+		}
+		names, err := a.names(kind)
+		if err != nil {
+			return err
+		}
+		lines = names
+	case "words":
+		follows := a.complete(c.Rest)
+		for _, w := range follows.words {
+			lines = append(lines, term.Line(w.text)+"\t"+term.Line(w.help))
+		}
+		if follows.files {
+			lines = append(lines, ":files")
+		}
+	default:
+		name := map[string]string{"bash": "dossier.bash", "zsh": "_dossier", "fish": "dossier.fish"}[c.Shell]
+		script, err := completionScripts.ReadFile("completion/" + name)
+		if err != nil {
+			return err
+		}
+		lines = []string{strings.TrimSuffix(string(script), "\n")}
 	}
-	_, err := a.proc.Stdout.Write([]byte(b.String()))
-	return err
+	for _, line := range lines {
+		if _, err := io.WriteString(a.proc.Stdout, line+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// point is a place in a command line where words can follow.
-type point struct {
-	path  []string
+// following is what may stand at a place of a command line.
+type following struct {
 	words []completionWord
+	files bool // also any file or folder
 }
 
 type completionWord struct{ text, help string }
 
-func completionPoints(root *kong.Node) []point {
-	var global []completionWord
-	for _, f := range root.Flags {
-		global = append(global, completionWord{"--" + f.Name, f.Help})
+// complete returns what may stand for the last of the words, which begins it.
+func (a *app) complete(words []string) following {
+	words = joined(words)
+	if len(words) == 0 {
+		words = []string{""}
 	}
-	var points []point
-	var walk func(node *kong.Node, path []string)
-	walk = func(node *kong.Node, path []string) {
-		p := point{path: path}
-		for _, c := range node.Children {
-			p.words = append(p.words, completionWord{c.Name, c.Help})
+	begun, last := words[:len(words)-1], words[len(words)-1]
+	at, flag, arguments := a.walk(begun)
+	var f following
+	switch name, value, assigned := strings.Cut(last, "="); {
+	case flag != nil:
+		f = a.values(flag)
+	case assigned && strings.HasPrefix(name, "-"):
+		// What precedes the value is no part of the word in the shells.
+		if flag = flagNamed(at, name); flag != nil {
+			f, last = a.values(flag), value
 		}
-		for _, arg := range node.Positional {
-			for _, v := range arg.EnumSlice() {
-				if v != "" {
-					p.words = append(p.words, completionWord{v, arg.Help})
-				}
+	case strings.HasPrefix(last, "-"):
+		for _, group := range at.AllFlags(true) {
+			for _, flag := range group {
+				f.words = append(f.words, completionWord{"--" + flag.Name, flag.Help})
 			}
 		}
-		if node != root {
-			for _, f := range node.Flags {
-				p.words = append(p.words, completionWord{"--" + f.Name, f.Help})
-			}
-		}
-		p.words = append(p.words, global...)
-		points = append(points, p)
-		for _, c := range node.Children {
-			walk(c, append(slices.Clone(path), c.Name))
-		}
+	default:
+		f = a.arguments(at, arguments)
 	}
-	walk(root, nil)
-	return points
+	f.words = slices.DeleteFunc(f.words, func(w completionWord) bool { return !strings.HasPrefix(w.text, last) })
+	return f
 }
 
-func bashCompletion(b *strings.Builder, points []point) {
-	b.WriteString("_dossier() {\n\tlocal path=\"\" i names=\"\" files=() IFS=$' \\t\\n'\n\tlocal cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n\tfor ((i = 1; i < COMP_CWORD; i++)); do\n\t\tcase \"$path ${COMP_WORDS[i]}\" in\n")
-	for _, p := range points[1:] {
-		fmt.Fprintf(b, "\t\t\" %s\") path=\" %s\" ;;\n", strings.Join(p.path, " "), strings.Join(p.path, " "))
-	}
-	b.WriteString("\t\tesac\n\tdone\n\tlocal words=\"\"\n\tcase \"$path\" in\n")
-	for _, p := range points {
-		words := make([]string, len(p.words))
-		for i, w := range p.words {
-			words[i] = w.text
+// joined puts together what bash takes for three words: --in, =, notes.
+func joined(words []string) []string {
+	var out []string
+	for i := 0; i < len(words); i++ {
+		n := len(out) - 1
+		if words[i] == "=" && n >= 0 && strings.HasPrefix(out[n], "--") {
+			out[n] += "="
+			if i+1 < len(words) {
+				i++
+				out[n] += words[i]
+			}
+			continue
 		}
-		path := ""
-		if len(p.path) > 0 {
-			path = " " + strings.Join(p.path, " ")
-		}
-		fmt.Fprintf(b, "\t\"%s\") words=\"%s\" ;;\n", path, strings.Join(words, " "))
+		out = append(out, words[i])
 	}
-	b.WriteString("\tesac\n" + bashNames(points) + "\tCOMPREPLY=($(compgen -W \"$words\n$names\" -- \"$cur\") \"${files[@]}\")\n}\ncomplete -o default -F _dossier dossier\n")
+	return out
 }
 
-func fishCompletion(b *strings.Builder, points []point) {
-	quote := func(s string) string {
-		return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
-	}
-	for _, p := range points {
-		condition := "__fish_use_subcommand"
-		if len(p.path) > 0 {
-			parts := make([]string, len(p.path))
-			for i, w := range p.path {
-				parts[i] = "__fish_seen_subcommand_from " + w
+// walk goes through whole words: to the command that they name, the flag that
+// waits for its value, and the number of arguments there are.
+func (a *app) walk(words []string) (at *kong.Node, waits *kong.Flag, arguments int) {
+	at = a.parser.Model.Node
+	for _, w := range words {
+		if waits != nil {
+			a.heed(waits, w)
+			waits = nil
+			continue
+		}
+		if name, value, assigned := strings.Cut(w, "="); strings.HasPrefix(w, "-") {
+			if flag := flagNamed(at, name); flag != nil && assigned {
+				a.heed(flag, value)
+			} else if flag != nil && !flag.IsBool() {
+				waits = flag
 			}
-			condition = strings.Join(parts, "; and ")
+			continue
 		}
-		if kind := argumentKind(p.path); kind != "" {
-			fmt.Fprintf(b, "complete -c dossier -f -n %s -a %s\n", quote(condition), quote("(dossier completion names "+kind+" 2>/dev/null)"))
+		if i := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return n.Name == w || slices.Contains(n.Aliases, w) }); i >= 0 && arguments == 0 {
+			at = at.Children[i]
+			continue
 		}
-		for _, w := range p.words {
-			if name, isFlag := strings.CutPrefix(w.text, "--"); isFlag {
-				kind := ""
-				if k := flagKinds[name]; k != "" {
-					kind = " -r -a " + quote("(dossier completion names "+k+" 2>/dev/null)")
-				}
-				fmt.Fprintf(b, "complete -c dossier -n %s -l %s%s -d %s\n", quote(condition), name, kind, quote(w.help))
-			} else {
-				fmt.Fprintf(b, "complete -c dossier -f -n %s -a %s -d %s\n", quote(condition), w.text, quote(w.help))
+		arguments++
+	}
+	return at, waits, arguments
+}
+
+// heed keeps to the flags that say where names are kept.
+func (a *app) heed(flag *kong.Flag, value string) {
+	switch flag.Name {
+	case "data":
+		a.Data = value
+	case "config":
+		a.Config = value
+	}
+}
+
+// flagNamed is the flag of a command, or one that all have, as it is written.
+func flagNamed(at *kong.Node, written string) *kong.Flag {
+	for _, group := range at.AllFlags(false) {
+		for _, flag := range group {
+			if written == "--"+flag.Name || flag.Short != 0 && written == "-"+string(flag.Short) {
+				return flag
 			}
 		}
 	}
+	return nil
+}
+
+// values are what a flag may be set to.
+func (a *app) values(flag *kong.Flag) following {
+	f := following{files: flag.Name == "in" || slices.Contains([]string{"FILE", "DIR", "PATH"}, flag.PlaceHolder)}
+	for _, v := range flag.EnumSlice() {
+		if v != "" {
+			f.words = append(f.words, completionWord{text: v})
+		}
+	}
+	if len(f.words) > 0 {
+		return f
+	}
+	return a.withNames(f, flagKinds[flag.Name])
+}
+
+// arguments are what may be the n-th argument of a command, from 0: a command
+// below it, one of its words, the name of something, or a file.
+func (a *app) arguments(at *kong.Node, n int) following {
+	var f following
+	if n == 0 {
+		for _, c := range at.Children {
+			if !c.Hidden {
+				f.words = append(f.words, completionWord{c.Name, c.Help})
+			}
+		}
+	}
+	if n >= len(at.Positional) && (len(at.Positional) == 0 || !at.Positional[len(at.Positional)-1].IsSlice()) {
+		return f
+	}
+	arg := at.Positional[min(n, len(at.Positional)-1)]
+	for _, v := range arg.EnumSlice() {
+		if v != "" && v != "words" {
+			f.words = append(f.words, completionWord{text: v})
+		}
+	}
+	path := commandPath(at)
+	f.files = slices.Contains(fileArguments, strings.Join(path, " "))
+	if n == 0 {
+		f = a.withNames(f, argumentKind(path))
+	}
+	return f
+}
+
+// fileArguments are the commands whose arguments are files or folders.
+var fileArguments = []string{"kb add", "dict add", "templates save"}
+
+// withNames adds the names of a kind; none where they can't be had.
+func (a *app) withNames(f following, kind string) following {
+	if kind == "" {
+		return f
+	}
+	names, err := a.names(kind)
+	if err != nil {
+		return f
+	}
+	for _, n := range names {
+		f.words = append(f.words, completionWord{text: n})
+	}
+	return f
+}
+
+// commandPath is a command's name in words, without the program's.
+func commandPath(n *kong.Node) []string {
+	var path []string
+	for ; n != nil && n.Parent != nil; n = n.Parent {
+		path = slices.Insert(path, 0, n.Name)
+	}
+	return path
 }

@@ -182,6 +182,13 @@ var disturbances = map[string]func(s *stand, c *command){
 			s.t.Fatal(err)
 		}
 		<-c.ended
+		// Nothing says that it is running, and it is said how it goes on.
+		for _, args := range [][]string{{"runs", "list"}, {"runs", "show", "last"}} {
+			look := s.start(args...)
+			if code, text := s.end(look), look.out.String(); code != 0 || strings.Contains(text, "running") || !strings.Contains(text, "to go on: dossier runs resume ") {
+				s.t.Errorf("after a kill %q ends with %d: %s", args, code, text)
+			}
+		}
 	},
 	"paused": func(s *stand, c *command) {
 		if code := s.end(s.start("runs", "pause", "last")); code != 0 {

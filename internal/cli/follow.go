@@ -255,16 +255,14 @@ func (f *follower) recall(ctx context.Context) error {
 	return nil
 }
 
-// record writes an event to the log file, with the kind as its step.
+// record writes an event to the log file, with the kind as its step. What went
+// wrong is written by whoever works on the run.
 func (f *follower) record(ev event.Event) {
-	level := slog.LevelInfo
 	switch ev.Data.(type) {
-	case event.RunError:
-		level = slog.LevelError
-	case event.ModelFailed, event.SourceFailed:
-		level = slog.LevelWarn
+	case event.RunError, event.ModelFailed, event.SourceFailed:
+		return
 	}
-	if !f.log.Enabled(context.Background(), level) {
+	if !f.log.Enabled(context.Background(), slog.LevelInfo) {
 		return
 	}
 	const most = 2000
@@ -276,7 +274,7 @@ func (f *follower) record(ev event.Event) {
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	logs.WithStep(f.log, string(ev.Kind())).Log(context.Background(), level, text, "run", ev.Run, "seq", ev.Seq, "agent", ev.Agent)
+	logs.WithStep(f.log, string(ev.Kind())).Info(text, "run", ev.Run, "seq", ev.Seq, "agent", ev.Agent)
 }
 
 // answer gets the answers that the run waits for from the user. Without a user

@@ -2,12 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"dossier"
-	"dossier/internal/base/term"
 	"dossier/internal/fleet"
 )
 
@@ -36,55 +33,24 @@ func argumentKind(path []string) string {
 	return ""
 }
 
-// bashNames is the part of a script that asks for the names of what exists.
-func bashNames(points []point) string {
-	var b strings.Builder
-	ask := func(kind string) string { return `names="$(dossier completion names ` + kind + ` 2>/dev/null)"` }
-	b.WriteString("\tcase \"$path\" in\n")
-	for _, p := range points {
-		if kind := argumentKind(p.path); kind != "" {
-			fmt.Fprintf(&b, "\t\" %s\") %s ;;\n", strings.Join(p.path, " "), ask(kind))
-		}
-	}
-	b.WriteString("\tesac\n\t[[ $prev == \"=\" ]] && prev=\"${COMP_WORDS[COMP_CWORD-2]}\"\n\t[[ $cur == \"=\" ]] && cur=\"\" && prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n\tcase \"$prev\" in\n")
-	for _, flag := range []string{"in", "mode", "search", "session"} {
-		files := ""
-		if flag == "in" {
-			files = `; mapfile -t files < <(compgen -f -- "$cur")`
-		}
-		fmt.Fprintf(&b, "\t--%s) words=\"\"; %s%s ;;\n", flag, ask(flagKinds[flag]), files)
-	}
-	b.WriteString("\tesac\n")
-	return b.String()
-}
-
 // manyRuns is how many runs are offered, the newest.
 const manyRuns = 50
 
-// printNames prints the names of what exists, a line each.
-func (a *app) printNames(kind string) error {
-	var names []string
+// names of what exists, of a kind.
+func (a *app) names(kind string) (names []string, err error) {
 	switch kind {
 	case "modes":
-		names = []string{"chat", "web_search", "deep_search", "quality", "search", "deep"}
+		return []string{"web_search", "deep_search", "quality"}, nil
 	case "engines":
-		names = append(slices.Clone(engineNames), automatic[0], noWeb)
+		return append(slices.Clone(engineNames), automatic[0], noWeb), nil
 	case "collections", "runs", "agents", "templates", "instances":
 		if none, err := a.empty(); err != nil || none && kind != "agents" {
-			return err
+			return nil, err
 		}
-		if err := a.with(a.ctx, func(l *link) (err error) { names, err = a.stored(l, kind); return err }); err != nil {
-			return err
-		}
-	default:
-		return &failure{code: exitUsage, message: fmt.Sprintf("there are no names of %q", kind), hint: "`dossier completion --help` shows what is possible"}
+		err = a.with(a.ctx, func(l *link) (err error) { names, err = a.stored(l, kind); return err })
+		return names, err
 	}
-	for _, n := range names {
-		if _, err := io.WriteString(a.proc.Stdout, term.Line(n)+"\n"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return nil, &failure{code: exitUsage, message: fmt.Sprintf("there are no names of %q", kind), hint: "`dossier completion --help` shows what is possible"}
 }
 
 // stored are the names of what is kept in the data directory.

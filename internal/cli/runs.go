@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,9 +126,18 @@ func (c runsList) print(a *app, list []run.Record) error {
 		head := fmt.Sprintf("%-16s  %-9s  %s  %-8s  ", rec.ID, rec.Status, rec.Created.Local().Format("2006-01-02 15:04"), modeShown(rec.Mode))
 		b.WriteString(head + term.Fit(term.Line(rec.Title), max(20, width-len(head))) + "\n")
 	}
-	_, err := io.WriteString(a.proc.Stdout, b.String())
-	return err
+	if _, err := io.WriteString(a.proc.Stdout, b.String()); err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(list, abandoned); i >= 0 {
+		a.notef("the process of %s is gone; to go on: dossier runs resume %s", list[i].ID, list[i].ID)
+	}
+	return nil
 }
+
+// abandoned says that a run is to go on and nobody works on it: its process was
+// killed, and only one that stays takes up the runs of others by itself.
+func abandoned(rec run.Record) bool { return rec.Status == run.Queued && !elsewhere(rec) }
 
 type runsShow struct {
 	one
@@ -179,6 +189,9 @@ func (c runsShow) text(a *app, d dossier.Detail, log []event.Event) string {
 		row("instance", req.Instance)
 	}
 	row("status", lang.Text(code, "status."+string(rec.Status)))
+	if abandoned(rec) {
+		row("hint", "its process is gone; to go on: dossier runs resume "+rec.ID)
+	}
 	row("created", rec.Created.Local().Format(time.DateTime))
 	if rec.ForkOf != "" {
 		row("fork of", rec.ForkOf+" at "+rec.ForkAt)

@@ -68,7 +68,7 @@ func (a *assembly) addInput(b *block, piece []byte) {
 	case b.isReply:
 		a.AddText(piece)
 	case b.kind == "tool_use" && a.Sink != nil:
-		a.Sink(llm.Chunk{Tool: &llm.ToolDelta{Index: b.at, Arguments: b.input.String()[n:]}})
+		a.Send(llm.Chunk{Tool: &llm.ToolDelta{Index: b.at, Arguments: b.input.String()[n:]}})
 	}
 }
 
@@ -114,7 +114,7 @@ func (a *assembly) begin(index int, raw []byte) *block {
 		b.id = a.unique(jsontext.Text(id), b.at)
 		a.calls = append(a.calls, b)
 		if a.Sink != nil {
-			a.Sink(llm.Chunk{Tool: &llm.ToolDelta{Index: b.at, ID: b.id, Name: b.name}})
+			a.Send(llm.Chunk{Tool: &llm.ToolDelta{Index: b.at, ID: b.id, Name: b.name}})
 		}
 	}
 	return b
@@ -311,7 +311,7 @@ func readStream(call *upstream.Call, a *assembly) (*llm.Response, error) {
 	case '{', '<', '[':
 		return readWhole(call, a)
 	}
-	a.Sink = call.Pieces(a.Sink)
+	a.Of = call.InPieces()
 	var e event
 	var f form
 	for {

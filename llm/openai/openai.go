@@ -161,12 +161,16 @@ func (c *Client) Stream(ctx context.Context, req *llm.Request, sink func(llm.Chu
 			}
 			return nil, err
 		}
-		defer call.Close()
-		if sink == nil {
-			return completion.Read(call, nil)
-		}
-		return completion.ReadStream(call, sink)
+		return read(call, sink)
 	}
+}
+
+func read(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error) {
+	defer call.Close()
+	if sink == nil {
+		return completion.Read(call, nil)
+	}
+	return completion.ReadStream(call, sink)
 }
 
 func (c *Client) send(ctx context.Context, model string, q quirks, req *llm.Request, stream bool) (*upstream.Call, error) {

@@ -52,7 +52,7 @@ func (a *assembly) addArguments(at int, piece []byte) {
 	n := c.args.Len()
 	c.args.Write(piece)
 	if a.Sink != nil && c.name != "" && len(piece) > 0 {
-		a.Sink(llm.Chunk{Tool: &llm.ToolDelta{Index: at, Arguments: c.args.String()[n:]}})
+		a.Send(llm.Chunk{Tool: &llm.ToolDelta{Index: at, Arguments: c.args.String()[n:]}})
 	}
 }
 
@@ -130,7 +130,7 @@ func (a *assembly) addCall(at int, d *callDelta) {
 		c.id = a.unique(c.theirs, at)
 		c.args.WriteString(args)
 		if a.Sink != nil {
-			a.Sink(llm.Chunk{Tool: &llm.ToolDelta{Index: at, ID: c.id, Name: c.name, Arguments: c.args.String()}})
+			a.Send(llm.Chunk{Tool: &llm.ToolDelta{Index: at, ID: c.id, Name: c.name, Arguments: c.args.String()}})
 		}
 		return
 	}

@@ -53,7 +53,7 @@ func ReadStream(call *upstream.Call, sink func(llm.Chunk)) (*llm.Response, error
 	case '{', '<', '[':
 		return Read(call, sink)
 	}
-	a := assembly{Transcript: upstream.Transcript{Sink: call.Pieces(sink)}}
+	a := assembly{Transcript: upstream.Transcript{Sink: sink, Of: call.InPieces()}}
 	var c chunk
 	var t form
 	for {

@@ -8,15 +8,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // Mode is what the strict mode of a service does not take.
 type Mode struct {
 	refused []string
 
-	known sync.Map // schema → fitted
-	count atomic.Int32
+	mu    sync.RWMutex
+	known map[string]fitted // by schema
 }
 
 // mostKnown bounds what is remembered; schemas are few and stay the same.
@@ -28,23 +27,28 @@ type fitted struct {
 }
 
 // NewMode is one that refuses these keywords.
-func NewMode(refused ...string) *Mode { return &Mode{refused: refused} }
+func NewMode(refused ...string) *Mode { return &Mode{refused: refused, known: make(map[string]fitted)} }
 
 // Fit returns a schema without what the service refuses. A default is said in
 // the description, and its field may be null. ok is false for a schema that
 // can't be kept strictly, because it leaves something open: it has to be sent
 // without strict, and comes back as it is.
 func (m *Mode) Fit(schema json.RawMessage) (_ json.RawMessage, ok bool) {
-	if v, found := m.known.Load(string(schema)); found {
-		return v.(fitted).schema, v.(fitted).ok
+	m.mu.RLock()
+	out, found := m.known[string(schema)]
+	m.mu.RUnlock()
+	if found {
+		return out.schema, out.ok
 	}
-	out := fitted{schema, false}
+	out = fitted{schema, false}
 	if root, err := read(schema); err == nil && closed(root) {
 		m.clean(root)
 		out = fitted{write(nil, root), true}
 	}
-	if m.count.Add(1) <= mostKnown {
-		m.known.Store(string(schema), out)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.known) < mostKnown {
+		m.known[string(schema)] = out
 	}
 	return out.schema, out.ok
 }

@@ -220,15 +220,17 @@ func (c *Call) rest() time.Duration {
 	return rest
 }
 
-// Pieces says that the body is a stream of events, of which only those count
-// that bring the reply on: it returns sink for them.
-func (c *Call) Pieces(sink func(llm.Chunk)) func(llm.Chunk) {
+// InPieces says that the body is a stream of events, of which only those count
+// that bring the reply on: the transcript that the call gets tells them.
+func (c *Call) InPieces() *Call {
 	c.pieces = true
-	return func(ch llm.Chunk) {
-		if c.timer != nil {
-			c.last.Store(int64(time.Since(c.begin)))
-		}
-		sink(ch)
+	return c
+}
+
+// piece notes that the reply came on.
+func (c *Call) piece() {
+	if c.timer != nil {
+		c.last.Store(int64(time.Since(c.begin)))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 // piece goes to Sink as it comes, as a part of the whole, without being copied.
 type Transcript struct {
 	Sink func(llm.Chunk) // nil when nobody listens
+	Of   *Call           // of which only pieces count as progress; nil where bytes do
 
 	text, reasoning strings.Builder
 }
@@ -24,6 +25,14 @@ const (
 // TooLarge says whether the reply is larger than any reply of a model.
 func (t *Transcript) TooLarge() bool { return t.text.Len()+t.reasoning.Len() > MaxReply }
 
+// Send hands a piece to Sink, which is there.
+func (t *Transcript) Send(piece llm.Chunk) {
+	if t.Of != nil {
+		t.Of.piece()
+	}
+	t.Sink(piece)
+}
+
 // AddText appends a piece of the text.
 func (t *Transcript) AddText(piece []byte) {
 	if len(piece) == 0 {
@@ -32,7 +41,7 @@ func (t *Transcript) AddText(piece []byte) {
 	n := t.text.Len()
 	t.text.Write(piece)
 	if t.Sink != nil {
-		t.Sink(llm.Chunk{Text: t.text.String()[n:]})
+		t.Send(llm.Chunk{Text: t.text.String()[n:]})
 	}
 }
 
@@ -44,7 +53,7 @@ func (t *Transcript) AddReasoning(piece []byte) {
 	n := t.reasoning.Len()
 	t.reasoning.Write(piece)
 	if t.Sink != nil {
-		t.Sink(llm.Chunk{Reasoning: t.reasoning.String()[n:]})
+		t.Send(llm.Chunk{Reasoning: t.reasoning.String()[n:]})
 	}
 }
 
