@@ -92,7 +92,7 @@ func TestOneChangedByte(t *testing.T) {
 		}
 		return ""
 	}
-	step := 1
+	step := 3
 	if testing.Short() {
 		step = 17
 	}
