@@ -254,8 +254,10 @@ func (s *setter) item(b *report.Block) {
 	sign := s.letters.lines([]report.Span{{Text: b.Sign}}, right-left, f)[0]
 	textAt := begin + max(indent, sign.width()+7)
 	s.starts[b.Depth] = textAt
-	s.room(2 * f.height())
+	lines := float64(len(s.letters.lines(b.Spans, right-textAt, f)))
+	s.room(min(lines, 2) * f.height())
 	if b.Anchor != "" {
+		s.room((lines+2)*f.height() + 14) // a source stands together with its first quote
 		s.y += 5
 		s.page.Anchor(b.Anchor, s.y-4)
 	}
@@ -332,13 +334,32 @@ func (s *setter) code(b *report.Block, begin float64) {
 
 // text sets lines from one edge to the other.
 func (s *setter) text(from, to float64, spans []report.Span, f face) {
-	for _, l := range s.letters.lines(spans, to-from, f) {
-		if s.y+f.height() > bottom {
+	lines := s.letters.lines(spans, to-from, f)
+	turn := s.turn(len(lines), f.height())
+	for i, l := range lines {
+		if i == turn || s.y+f.height() > bottom {
 			s.newPage()
 		}
 		s.draw(from, l, f)
 		s.y += f.height()
 	}
+}
+
+// turn is the line before which a new page begins, so that no line of several
+// stands alone; -1 where they fit.
+func (s *setter) turn(lines int, height float64) int {
+	fit := int((bottom - s.y) / height)
+	switch {
+	case fit >= lines || s.y == top:
+		return -1
+	case fit < 2:
+		return 0
+	case fit == lines-1 && fit > 2:
+		return fit - 1
+	case fit == lines-1:
+		return 0
+	}
+	return fit
 }
 
 // draw sets a line at the height where the setter is.

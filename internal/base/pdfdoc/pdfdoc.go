@@ -161,7 +161,7 @@ func (p *Page) Text(x, y float64, text string, look Look) {
 	}
 	heavy := ""
 	if look.Heavy {
-		heavy = fmt.Sprintf("2 Tr %s w %s RG ", num(look.Size/30), look.Color)
+		heavy = fmt.Sprintf("2 Tr %s w %s RG ", num(look.Size/36), look.Color)
 	}
 	p.write("q BT %s/F%d %s Tf %s rg 1 0 %s 1 %s %s Tm <%x> Tj ET Q\n", heavy, look.Font.number, num(look.Size), look.Color, lean, num(x), num(p.height-y), codes)
 }
