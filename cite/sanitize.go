@@ -53,9 +53,16 @@ func Sanitize(markdown string) string {
 	// What is left of the syntax is broken or nested on purpose. Another
 	// parser may read it otherwise, so it is taken apart.
 	text = strings.ReplaceAll(text, "](", "] (")
-	text = openTag().ReplaceAllString(text, "< $1")
-	text = splitLabel().ReplaceAllString(text, "$1] :")
-	return addressStart().ReplaceAllString(text, "$1: ")
+	if strings.Contains(text, "<") {
+		text = openTag().ReplaceAllString(text, "< $1")
+	}
+	if strings.Contains(text, "]:") {
+		text = splitLabel().ReplaceAllString(text, "$1] :")
+	}
+	if strings.Contains(text, ":/") || strings.Contains(text, `:\`) {
+		text = addressStart().ReplaceAllString(text, "$1: ")
+	}
+	return text
 }
 
 const maxPasses = 16
@@ -66,24 +73,51 @@ var (
 	addressStart = pattern(`(?i)\b([a-z][a-z0-9+.-]*):(?://+|\\\\)`)
 )
 
+// sanitizeOnce tries only those patterns that can match: most texts have none of
+// the characters, and the patterns are slow.
 func sanitizeOnce(text string) string {
-	text = htmlComment().ReplaceAllString(text, "")
-	text = htmlHidden().ReplaceAllString(text, "")
+	if strings.Contains(text, "<") {
+		text = htmlComment().ReplaceAllString(text, "")
+		text = htmlHidden().ReplaceAllString(text, "")
+	}
 	text = withoutSourceList(text)
-	text = autoLink().ReplaceAllString(text, "")
-	text = htmlTag().ReplaceAllString(text, "")
-	text = definition().ReplaceAllString(text, "")
-	text = image().ReplaceAllString(text, "")
-	text = inlineLink().ReplaceAllStringFunc(text, func(link string) string {
-		label := inlineLink().FindStringSubmatch(link)[1]
-		if numeric().MatchString(label) {
-			return "[" + label + "]"
-		}
-		return label
-	})
-	text = replaceAddresses(text, schemed())
-	text = replaceAddresses(text, hosted())
+	if strings.Contains(text, "<") {
+		text = autoLink().ReplaceAllString(text, "")
+		text = htmlTag().ReplaceAllString(text, "")
+	}
+	if strings.Contains(text, "]:") {
+		text = definition().ReplaceAllString(text, "")
+	}
+	if strings.Contains(text, "![") {
+		text = image().ReplaceAllString(text, "")
+	}
+	if strings.Contains(text, "](") {
+		text = inlineLink().ReplaceAllStringFunc(text, func(link string) string {
+			label := inlineLink().FindStringSubmatch(link)[1]
+			if numeric().MatchString(label) {
+				return "[" + label + "]"
+			}
+			return label
+		})
+	}
+	if strings.Contains(text, ":") {
+		text = replaceAddresses(text, schemed())
+	}
+	if strings.Contains(text, "/") || containsFold(text, "www.") {
+		text = replaceAddresses(text, hosted())
+	}
 	return text
+}
+
+// containsFold says whether a text has a word of ASCII letters, in any case. What
+// (?i) folds further (ſ, K) is in no word that is looked for.
+func containsFold(text, word string) bool {
+	for i := 0; i+len(word) <= len(text); i++ {
+		if (text[i]|0x20) == word[0] && strings.EqualFold(text[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // replaceAddresses removes addresses but keeps the punctuation of the sentence

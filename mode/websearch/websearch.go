@@ -215,18 +215,21 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 			in.Parts = append(in.Parts, f.Title)
 		}
 	}
-	stream := &stream{emit: func(d event.AnswerDelta) { _ = w.scope.Emit(d) }}
+	stream := &cite.Stream{Pass: func(text string, again bool) { _ = w.scope.Emit(event.AnswerDelta{Text: text, Reset: again}) }}
 	made, err := answer.Do(ctx, w.scope, w.mode.models, in, prompt.Options[SynthesizedAnswer]{
-		Model: w.req.Model, StreamField: "answer", Sink: stream.write, Reset: stream.reset,
+		Model: w.req.Model, StreamField: "answer", Sink: stream.Write, Reset: func() {
+			stream.Reset()
+			_ = w.scope.Emit(event.AnswerDelta{Reset: true})
+		},
 		Partial: func() (SynthesizedAnswer, bool) {
-			whole := stream.whole()
+			whole := stream.Whole()
 			return SynthesizedAnswer{Answer: whole}, whole != ""
 		},
 	})
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	stream.end()
+	stream.End()
 	made.Value.Reasoning = cite.Sanitize(made.Value.Reasoning)
 	if !made.Extractive && made.Why != "" {
 		w.evidence.Trouble = append(w.evidence.Trouble, lang.Text(w.language, "research.answer-cut", "why", made.Why))

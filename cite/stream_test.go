@@ -1,11 +1,10 @@
-package websearch
+package cite_test
 
 import (
 	"strings"
 	"testing"
 
 	"dossier/cite"
-	"dossier/event"
 )
 
 // TestStream passes answers on in pieces of every length: what is shown in the
@@ -21,11 +20,11 @@ func TestStream(t *testing.T) {
 	} {
 		for size := 1; size < 12; size++ {
 			shown, deltas := "", 0
-			s := &stream{emit: func(d event.AnswerDelta) {
-				if d.Reset {
+			s := &cite.Stream{Pass: func(text string, again bool) {
+				if again {
 					shown = ""
 				}
-				shown += d.Text
+				shown += text
 				deltas++
 				if strings.Contains(shown, "evil") {
 					t.Errorf("shown: %q", shown)
@@ -33,10 +32,10 @@ func TestStream(t *testing.T) {
 			}}
 			for rest := []rune(text); len(rest) > 0; {
 				n := min(size, len(rest))
-				s.write(string(rest[:n]))
+				s.Write(string(rest[:n]))
 				rest = rest[n:]
 			}
-			s.end()
+			s.End()
 			if shown != cite.Sanitize(text) {
 				t.Errorf("pieces of %d: %q, not %q", size, shown, cite.Sanitize(text))
 			}
@@ -46,17 +45,34 @@ func TestStream(t *testing.T) {
 		}
 	}
 	shown := ""
-	s := &stream{emit: func(d event.AnswerDelta) {
-		if d.Reset {
+	s := &cite.Stream{Pass: func(text string, again bool) {
+		if again {
 			shown = ""
 		}
-		shown += d.Text
+		shown += text
 	}}
-	s.write("Wrong. ")
-	s.reset()
-	s.write("Right.")
-	s.end()
+	s.Write("Wrong. ")
+	s.Reset()
+	shown = ""
+	s.Write("Right.")
+	s.End()
 	if shown != "Right." {
 		t.Errorf("after it started over: %q", shown)
+	}
+}
+
+// BenchmarkStream is an answer of two thousand words in small pieces.
+func BenchmarkStream(b *testing.B) {
+	text := strings.Repeat("The bridge was opened in 1934 and carries six lanes [1]. Its towers are 120 m high (see [2]).\n\n", 110)
+	for b.Loop() {
+		n := 0
+		s := &cite.Stream{Pass: func(text string, _ bool) { n += len(text) }}
+		for i := 0; i < len(text); i += 6 {
+			s.Write(text[i:min(i+6, len(text))])
+		}
+		s.End()
+		if n < len(text)-2 {
+			b.Fatal(n)
+		}
 	}
 }
