@@ -58,6 +58,27 @@ func (e *Engine) Report(ctx context.Context, id string) (*report.Report, error) 
 	return report.Parse(raw)
 }
 
+// Snapshots returns the texts that a run's report rests on, by their hashes. It
+// fails with ErrNoReport.
+func (e *Engine) Snapshots(ctx context.Context, id string) (map[string]string, error) {
+	r, err := e.Report(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for _, s := range r.Sources {
+		if s.Snapshot == "" {
+			continue
+		}
+		raw, err := e.store.Blob(ctx, s.Snapshot)
+		if err != nil {
+			return nil, fmt.Errorf("the text of source %d: %w", s.Number, err)
+		}
+		texts[s.Snapshot] = string(raw)
+	}
+	return texts, nil
+}
+
 // CollectionList is every collection, and the name of the active one.
 // Collections are filled by runs of the mode ingest and by those that look for
 // something in a folder.

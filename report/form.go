@@ -48,12 +48,7 @@ func (f Form) Markdown(r *Report) string {
 	}
 	w.answer()
 	w.nearest()
-	if len(r.Conflicts) > 0 {
-		w.block("## " + w.say("heading.conflicts"))
-		for _, c := range r.Conflicts {
-			w.block(w.statement(c.A) + "\n" + w.statement(c.B))
-		}
-	}
+	w.conflicts()
 	if f.Extent == Short {
 		w.few()
 		return w.out.String()
@@ -73,9 +68,10 @@ func (w *markdownWriter) answer() {
 		w.block(modelMarkdown(w.Text, 2))
 	}
 	w.part("heading.summary", w.Summary)
-	for _, s := range w.Sections {
+	for i := range w.Sections {
+		s := &w.Sections[i]
 		if s.Title != "" {
-			w.block("## " + markdownLine(s.Title))
+			w.block("## " + markdownLine(w.sectionTitle(i)))
 		}
 		if s.Text != "" {
 			w.block(modelMarkdown(s.Text, 3))

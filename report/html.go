@@ -71,10 +71,11 @@ func HTML(r *Report) string {
 		w.model(r.Text, 2)
 	}
 	w.part("heading.summary", r.Summary)
-	for _, s := range r.Sections {
+	for i := range r.Sections {
+		s := &r.Sections[i]
 		if s.Title != "" {
 			w.open("h2", "dir", "auto")
-			w.foreign(line(s.Title))
+			w.foreign(r.sectionTitle(i))
 			w.WriteString("</h2>\n")
 		}
 		if s.Text != "" {
@@ -210,16 +211,16 @@ func (w *page) conflicts() {
 		return
 	}
 	w.heading("heading.conflicts")
+	if w.Kind == Research {
+		w.conflictTable()
+		return
+	}
 	for _, c := range w.Conflicts {
 		w.WriteString("<ul>\n")
 		for _, s := range []cite.Statement{c.A, c.B} {
 			w.WriteString("<li>")
 			w.element("strong", line(s.Value))
-			date := line(s.Date)
-			if date == "" {
-				date = w.say("source.undated")
-			}
-			w.text(" (" + date + ")\n")
+			w.text(" (" + w.dated(s.Date) + ")\n")
 			source := w.Source(s.Passage.Source)
 			w.words(display(s.Quote), source)
 			w.reference(source, w.quoteOf(source, s.Passage))
@@ -246,6 +247,9 @@ func (w *page) sources() {
 		return
 	}
 	w.heading("heading.sources")
+	if w.Kind == Research {
+		w.overview()
+	}
 	w.WriteString("<ol class=\"sources\">\n")
 	for i := range w.Sources {
 		s := &w.Sources[i]

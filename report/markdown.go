@@ -76,13 +76,62 @@ func (w *markdownWriter) reference(q *Quote) string {
 	return ref
 }
 
+// conflicts writes what sources say differently: a list, in research a table.
+func (w *markdownWriter) conflicts() {
+	if len(w.Conflicts) == 0 {
+		return
+	}
+	w.block("## " + w.say("heading.conflicts"))
+	if w.Kind != Research {
+		for _, c := range w.Conflicts {
+			w.block(w.statement(c.A) + "\n" + w.statement(c.B))
+		}
+		return
+	}
+	var rows [][]string
+	for _, c := range w.Conflicts {
+		for _, s := range []cite.Statement{c.A, c.B} {
+			rows = append(rows, []string{markdownLine(s.Value), markdownLine(w.dated(s.Date)), w.reference(&Quote{Passage: s.Passage}), markdownLine(together(display(s.Quote)))})
+		}
+	}
+	w.table([]string{"conflict.value", "conflict.date", "conflict.source", "conflict.words"}, rows)
+}
+
+// table writes a table under headings of the frame.
+func (w *markdownWriter) table(headings []string, rows [][]string) {
+	head := make([]string, len(headings))
+	for i, key := range headings {
+		head[i] = w.say(key)
+	}
+	var b strings.Builder
+	for i, row := range append([][]string{head, slices.Repeat([]string{"---"}, len(head))}, rows...) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for _, cell := range row {
+			b.WriteString("| " + bars.Replace(cell) + " ")
+		}
+		b.WriteByte('|')
+	}
+	w.block(b.String())
+}
+
+var bars = strings.NewReplacer(`\|`, `\|`, `|`, `\|`)
+
+// overview writes the table of sources.
+func (w *markdownWriter) overview() {
+	rows := make([][]string, len(w.Sources))
+	for i := range w.Sources {
+		s := &w.Sources[i]
+		rows[i] = []string{cite.Marker([]int{s.Number}), markdownLine(w.shortName(s)), w.kindOf(s), markdownLine(w.dated(s.Date)), markdownLine(strings.Join(s.Used, ", "))}
+	}
+	w.table([]string{"source.number", "source.what", "source.kind", "source.date", "source.used"}, rows)
+}
+
 // statement is an item of a list: the value, its date and place, and the words of
 // the source as a quotation.
 func (w *markdownWriter) statement(s cite.Statement) string {
-	date := line(s.Date)
-	if date == "" {
-		date = w.say("source.undated")
-	}
+	date := w.dated(s.Date)
 	q := Quote{Passage: s.Passage}
 	return "- **" + markdownLine(strings.ReplaceAll(s.Value, "*", "")) + "** (" + markdownLine(date) + ") — " + w.reference(&q) +
 		"\n  > " + markdownStart(together(display(s.Quote)))
@@ -93,6 +142,9 @@ func (w *markdownWriter) sources() {
 		return
 	}
 	w.block("## " + w.say("heading.sources"))
+	if w.Kind == Research {
+		w.overview()
+	}
 	var lines []string
 	for i := range w.Sources {
 		s := &w.Sources[i]

@@ -108,6 +108,9 @@ type Quote struct {
 type Source struct {
 	cite.Source
 	Passages []Quote `json:"passages,omitempty"`
+	// Used are the parts of a report of research that cite it: numbers of
+	// sections from 1, or headings.
+	Used []string `json:"used,omitempty"`
 }
 
 // Coverage says how much of the question and of the answer has evidence.
@@ -222,6 +225,9 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 		r.Sources = append(r.Sources, *s)
 	}
 	slices.SortFunc(r.Sources, func(a, b Source) int { return a.Number - b.Number })
+	if r.Kind == Research {
+		r.use()
+	}
 	r.languages()
 	return nil
 }

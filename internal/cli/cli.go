@@ -86,6 +86,7 @@ type grammar struct {
 	Tools      toolsCmd      `cmd:"" group:"agents" help:"What agents can call: list, find, try."`
 	MCP        mcpCmd        `cmd:"" name:"mcp" group:"agents" help:"Servers that bring more tools."`
 	Runs       runsCmd       `cmd:"" group:"runs" help:"See and steer what is being worked on and what was."`
+	Verify     verifyCmd     `cmd:"" group:"runs" help:"Check a report and its evidence that runs export wrote."`
 	KB         kbCmd         `cmd:"" name:"kb" group:"docs" help:"Collections of your documents: add, list, search, use, remove."`
 	Dict       dictCmd       `cmd:"" group:"docs" help:"Dictionaries that help to find documents in another language: add, list, remove."`
 	Doctor     doctorCmd     `cmd:"" group:"setup" help:"Check that everything works, and say what to do where it doesn't."`

@@ -13,7 +13,7 @@ import (
 func TestHelp(t *testing.T) {
 	for _, command := range []string{
 		"", "research", "ask", "chat", "kb", "kb add", "kb list", "kb search", "kb use", "kb rm", "dict", "dict add", "dict list", "dict remove", "doctor", "runs report", "runs", "runs list", "runs show", "runs watch", "runs answer", "runs pause", "runs resume", "runs cancel",
-		"runs finish", "runs steer", "runs fork", "runs replay", "runs export", "runs rm", "models", "models show", "models list",
+		"runs finish", "runs steer", "runs fork", "runs replay", "runs export", "runs rm", "verify", "models", "models show", "models list",
 		"models test", "config", "config show", "config explain", "config init", "config path", "completion", "version",
 		"agents", "agents list", "agents show", "agents run", "templates", "templates list", "templates show", "templates save", "templates diff", "templates publish",
 		"templates rollback", "templates deprecate", "templates stats", "templates rm", "instances", "instances list", "instances show", "instances add", "instances run",

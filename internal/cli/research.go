@@ -16,7 +16,6 @@ import (
 	"dossier/internal/base/term"
 	"dossier/lang"
 	"dossier/mode"
-	"dossier/report"
 	"dossier/run"
 	"dossier/sources"
 )
@@ -25,7 +24,7 @@ type researchCmd struct {
 	Question    []string `arg:"" optional:"" help:"What you want to know; - or nothing reads it from standard input."`
 	In          []string `placeholder:"DIR|NAME" sep:"none" help:"Folder, file or collection to look in; may be repeated (default: the collection in use, else the web)."`
 	Mode        string   `placeholder:"NAME" default:"web_search" enum:"web_search,deep_search,quality,deep_research,search,web,deep" help:"How thoroughly: web_search, deep_search, quality or deep_research (default web_search)."`
-	Format      string   `placeholder:"FORMAT" default:"" enum:",md,html,json" help:"Format of the report: md, html or json (default: that of the file's name, else md)."`
+	Format      string   `placeholder:"FORMAT" default:"" enum:",md,html,json,docx,pdf,bib,ris" help:"Format of the report: md, html, docx, pdf (of deep research), json, or bib or ris for the sources (default: that of the file's name, else md)."`
 	Output      string   `short:"o" placeholder:"FILE" help:"Write the report to a file."`
 	MinCoverage float64  `placeholder:"SHARE" help:"Exit with 4 when a smaller share of the answer's sentences is borne out, from 0 to 1."`
 	Session     string   `placeholder:"ID" xor:"session" help:"Continue this conversation."`
@@ -86,6 +85,9 @@ func (c *researchCmd) Run(a *app) error {
 	form, err := formatOf(c.Format, c.Output)
 	if err != nil {
 		return err
+	}
+	if form == asPDF && c.Mode != deepResearch {
+		return a.onlyResearch(c.Mode)
 	}
 	if err := a.writable(c.Output); err != nil {
 		return err
@@ -263,90 +265,4 @@ func pathError(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-// format is one in which a report can be had.
-type format string
-
-const (
-	asMarkdown format = "md"
-	html       format = "html"
-	jsonText   format = "json"
-)
-
-// formatOf is the format asked for, or that of the file's name.
-func formatOf(asked, file string) (format, error) {
-	if asked != "" {
-		return format(asked), nil
-	}
-	switch ending := strings.ToLower(filepath.Ext(file)); ending {
-	case "", ".md", ".markdown", ".txt":
-		return asMarkdown, nil
-	case ".html", ".htm":
-		return html, nil
-	case ".json":
-		return jsonText, nil
-	default:
-		return "", &failure{code: exitUsage, message: fmt.Sprintf("a report can't be written as %s", term.Line(ending)), hint: "name the file .md, .html or .json, or say --format"}
-	}
-}
-
-// deliver writes a report to a file, or to standard output without one.
-func (a *app) deliver(r *report.Report, form format, file string) error {
-	var text []byte
-	var err error
-	switch form {
-	case html:
-		text = []byte(report.HTML(r))
-	case jsonText:
-		text, err = report.JSON(r)
-	default:
-		text = []byte(report.Markdown(r))
-	}
-	if err != nil {
-		return err
-	}
-	if file == "" {
-		switch _, live := a.terminal(a.proc.Stdout); {
-		case form == jsonText:
-			text = []byte(safeJSON(text))
-		case form == asMarkdown && live:
-			return a.print(report.Form{Linked: true}.Markdown(r), r)
-		}
-		_, err = a.proc.Stdout.Write(text)
-		return err
-	}
-	path, err := a.path(file)
-	if err == nil {
-		err = writeFile(path, text)
-	}
-	if err != nil {
-		return &failure{code: exitFailure, message: "writing the report: " + err.Error(), hint: "it is kept: `dossier runs report " + r.Run + " -o FILE` writes it elsewhere"}
-	}
-	a.notef("%s", lang.Text(r.Lang, "research.written", "file", file))
-	return nil
-}
-
-type runsReport struct {
-	one
-	Format string `placeholder:"FORMAT" default:"" enum:",md,html,json" help:"md, html or json (default: that of the file's name, else md)."`
-	Output string `short:"o" placeholder:"FILE" help:"Write it to a file."`
-}
-
-func (runsReport) Help() string {
-	return examples("dossier runs report last", "dossier runs report last -o answer.html", "dossier runs report 06f3 --format json | jq .coverage")
-}
-
-func (c runsReport) Run(a *app) error {
-	form, err := formatOf(c.Format, c.Output)
-	if err != nil {
-		return err
-	}
-	return c.on(a, func(l *link, rec run.Record) error {
-		r, err := l.Report(a.ctx, rec.ID)
-		if err != nil {
-			return err
-		}
-		return a.deliver(r, form, c.Output)
-	})
 }

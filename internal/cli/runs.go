@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ type runsCmd struct {
 	Fork   runsFork   `cmd:"" help:"Do a run anew from one of its steps on."`
 	Replay runsReplay `cmd:"" help:"Run again from the journal alone and check that the same comes out."`
 	Report runsReport `cmd:"" help:"Print or write the report of a run in another format."`
-	Export runsExport `cmd:"" help:"Write all that is recorded of a run to a file."`
+	Export runsExport `cmd:"" help:"Write a run to a file: its report with the evidence, or all that is recorded."`
 	Rm     runsRm     `cmd:"" help:"Delete runs."`
 }
 
@@ -456,11 +457,19 @@ type runsExport struct {
 }
 
 func (runsExport) Help() string {
-	return examples("dossier runs export last -o run.json")
+	return `A file that ends in .zip gets the report with its evidence: the texts that were
+read, where each quote stands in them, the events, and the hashes of it all;
+"dossier verify" checks it anywhere. Any other gets what is recorded of the run,
+as JSON.
+
+` + examples("dossier runs export last -o evidence.zip && dossier verify evidence.zip", "dossier runs export last -o run.json")
 }
 
 func (c runsExport) Run(a *app) error {
 	return c.on(a, func(l *link, rec run.Record) error {
+		if strings.EqualFold(filepath.Ext(c.Output), ".zip") {
+			return a.writeBundle(l, rec, c.Output)
+		}
 		bundle, err := l.Export(a.ctx, rec.ID)
 		if err != nil {
 			return err

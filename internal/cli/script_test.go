@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -94,7 +95,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id, "samples": samples, "sparse": sparse, "web": web,
+			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id, "samples": samples, "sparse": sparse, "web": web, "flip": flip,
 		},
 	})
 }
@@ -248,4 +249,23 @@ func sparse(ts *testscript.TestScript, _ bool, args []string) {
 func id(ts *testscript.TestScript, _ bool, args []string) {
 	word, _, _ := strings.Cut(ts.ReadFile("stdout"), " ")
 	ts.Setenv(args[0], word)
+}
+
+// flip FILE NAME changes one byte of the file NAME in a zip.
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	file := ts.MkAbs(args[0])
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	ts.Check(err)
+	for _, f := range archive.File {
+		if f.Name == args[1] {
+			at, err := f.DataOffset()
+			ts.Check(err)
+			data[at+int64(f.CompressedSize64)/2] ^= 1
+			ts.Check(os.WriteFile(file, data, 0o600))
+			return
+		}
+	}
+	ts.Fatalf("%s has no %s", args[0], args[1])
 }

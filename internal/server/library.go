@@ -79,6 +79,11 @@ func (c *Client) Report(ctx context.Context, id string) (*report.Report, error) 
 	return fetch[*report.Report](ctx, c, http.MethodGet, path(id)+"/report.json", nil)
 }
 
+// Snapshots implements Runs.
+func (c *Client) Snapshots(ctx context.Context, id string) (map[string]string, error) {
+	return fetch[map[string]string](ctx, c, http.MethodGet, path(id)+"/snapshots", nil)
+}
+
 // Collections implements Library.
 func (c *Client) Collections(ctx context.Context) (dossier.CollectionList, error) {
 	return fetch[dossier.CollectionList](ctx, c, http.MethodGet, "/api/kb/collections", nil)

@@ -321,6 +321,8 @@ var operations = []operation{
 		_, show := b.Show(ctx, "a/b?c#d")
 		_, replay := b.Replay(ctx, "nothing")
 		_, export := b.Export(ctx, "nothing")
+		_, texts := b.Snapshots(ctx, "nothing")
+		_, none := b.Snapshots(ctx, b.last())
 		var events error
 		for _, err := range b.Events(ctx, "nothing", 0) {
 			events = err
@@ -328,7 +330,7 @@ var operations = []operation{
 		var out []string
 		for _, err := range []error{
 			start("scripted", " \n"), start("nonsense", "x"), start("scripted", strings.Repeat("x", 9<<20)),
-			get, show, replay, export,
+			get, show, replay, export, texts, none,
 			b.Answer(ctx, "nothing", "", "x"), b.Pause(ctx, "nothing"), b.Resume(ctx, "nothing", dossier.ResumeOptions{}), b.Cancel(ctx, "nothing"),
 			b.Finish(ctx, "nothing"), b.Steer(ctx, "nothing", "x"), b.Delete(ctx, "nothing"), b.Resume(ctx, b.last(), dossier.ResumeOptions{}),
 		} {

@@ -48,6 +48,7 @@ type Runs interface {
 	Export(ctx context.Context, id string) (dossier.Bundle, error)
 	Delete(ctx context.Context, id string) error
 	Report(ctx context.Context, id string) (*report.Report, error)
+	Snapshots(ctx context.Context, id string) (map[string]string, error)
 }
 
 // Library is what can be done with collections, and the health of all.
@@ -131,6 +132,10 @@ func (a *api) handler(token string) http.Handler {
 	handle("GET /api/runs/{id}/report.json", func(w http.ResponseWriter, r *http.Request) error {
 		rep, err := a.runs.Report(r.Context(), r.PathValue("id"))
 		return give(w, rep, err)
+	})
+	handle("GET /api/runs/{id}/snapshots", func(w http.ResponseWriter, r *http.Request) error {
+		texts, err := a.runs.Snapshots(r.Context(), r.PathValue("id"))
+		return give(w, texts, err)
 	})
 	a.library(handle)
 	outside := a2a.Handler(callable{a.runs}, a2a.Options{})

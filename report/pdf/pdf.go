@@ -1,0 +1,411 @@
+// Package pdf sets a report as a PDF file: a title, contents with page numbers,
+// the text with its lists, tables, code and quotations, and the sources with
+// their quotes. The text is real, in fonts that the file carries with it.
+package pdf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dossier/internal/base/pdfdoc"
+	"dossier/report"
+)
+
+// Options of rendering.
+type Options struct {
+	// FontDirs are looked through for characters that the fonts of the program
+	// lack.
+	FontDirs []string
+}
+
+// Result is a report as a file.
+type Result struct {
+	Data  []byte
+	Pages int
+	// Missing are the characters that no font has; each is shown as a box.
+	Missing []rune
+	// Borrowed are the fonts of the machine that were used.
+	Borrowed []string
+}
+
+// The page is A4; sizes are in points.
+const (
+	pageWidth, pageHeight = 595.28, 841.89
+	left, right           = 62, pageWidth - 62
+	top, bottom           = 64, pageHeight - 66
+
+	bodySize  = 10.5
+	smallSize = 8.8
+	tableSize = 9.2
+	codeSize  = 9
+	spacing   = 1.5 // of lines
+	indent    = 17  // of a list
+)
+
+var (
+	ink   = pdfdoc.Color{0.11, 0.12, 0.14}
+	dim   = pdfdoc.Color{0.36, 0.40, 0.44}
+	blue  = pdfdoc.Color{0.04, 0.36, 0.68}
+	amber = pdfdoc.Color{0.54, 0.29, 0}
+	grey  = pdfdoc.Color{0.82, 0.84, 0.87}
+	tint  = pdfdoc.Color{0.955, 0.963, 0.971}
+)
+
+// headingSizes by level; what is below has the last.
+var headingSizes = []float64{2: 15, 3: 12.2, 4: 11}
+
+// Render sets a report.
+func Render(r *report.Report, o Options) Result {
+	d := r.Document()
+	s := &setter{
+		doc:     &pdfdoc.Document{Title: d.Title, Subject: d.Question, Author: r.Model, Creator: "Dossier", Lang: string(d.Lang), Created: r.Created},
+		starts:  map[int]float64{0: left},
+		letters: newLetters(d, o.FontDirs),
+	}
+	s.letters.embed(s.doc)
+	s.newPage()
+	s.front(d)
+	for i := range d.Blocks {
+		var next *report.Block
+		if i+1 < len(d.Blocks) {
+			next = &d.Blocks[i+1]
+		}
+		s.block(&d.Blocks[i], next)
+	}
+	s.finish(d)
+	return Result{Data: s.doc.Bytes(), Pages: s.doc.Pages(), Missing: s.letters.missing, Borrowed: s.letters.borrowed}
+}
+
+// setter puts blocks on pages, from top to bottom.
+type setter struct {
+	doc     *pdfdoc.Document
+	page    *pdfdoc.Page
+	pages   []*pdfdoc.Page
+	y       float64
+	starts  map[int]float64 // where text begins, by the depth of lists
+	toc     []entry
+	heads   int // headings that were set
+	letters *letters
+}
+
+// entry is a line of the contents whose page is not known yet.
+type entry struct {
+	end  *pdfdoc.Page // where the rest of the line belongs
+	x, y float64
+	page int
+}
+
+func (s *setter) newPage() {
+	s.page = s.doc.Page(pageWidth, pageHeight)
+	s.pages = append(s.pages, s.page)
+	s.y = top
+}
+
+// room begins a new page unless there is so much room on this one.
+func (s *setter) room(height float64) {
+	if s.y+height > bottom && s.y > top {
+		s.newPage()
+	}
+}
+
+// front sets the title and the contents.
+func (s *setter) front(d *report.Document) {
+	s.text(left, right, []report.Span{{Text: d.Title, Strong: true}}, face{size: 21, spacing: 1.25})
+	s.y += 6
+	if d.Question != "" {
+		s.text(left, right, []report.Span{{Text: d.Question}}, face{size: 11.5, color: dim})
+		s.y += 4
+	}
+	for _, label := range append(slices.Clone(d.Labels), d.Made) {
+		if label != "" {
+			s.text(left, right, []report.Span{{Text: label}}, face{size: smallSize + 0.4, color: dim})
+		}
+	}
+	s.y += 8
+	s.page.Line(left, s.y, right, s.y, 0.8, grey)
+	s.y += 18
+	if s.contents(d) {
+		s.newPage()
+	}
+}
+
+// fewHeadings need no contents.
+const fewHeadings = 3
+
+// contents lists the headings, if there are enough of them.
+func (s *setter) contents(d *report.Document) bool {
+	var list []*report.Block
+	parts := 0
+	for i := range d.Blocks {
+		if b := &d.Blocks[i]; listed(b) {
+			list = append(list, b)
+			if b.Level == 2 {
+				parts++
+			}
+		}
+	}
+	if parts <= fewHeadings {
+		return false
+	}
+	s.text(left, right, []report.Span{{Text: d.Contents, Strong: true}}, face{size: headingSizes[2]})
+	s.y += 6
+	for i, b := range list {
+		size, x := 10.5, float64(left)
+		if b.Level > 2 {
+			size, x = 9.6, left+16
+		}
+		f := face{size: size, strong: b.Level == 2, color: ink}
+		if b.Level == 2 {
+			s.y += 2
+		}
+		lines := s.letters.lines(plain(b.Spans), right-x-40, f)
+		for j, l := range lines {
+			s.room(f.height())
+			s.draw(x, l, f)
+			s.page.Link(x, s.y, right-x, f.height(), "#"+headingAnchor(i))
+			if j == len(lines)-1 {
+				s.toc = append(s.toc, entry{end: s.page.Reserve(), x: x + l.width(), y: s.y})
+			}
+			s.y += f.height()
+		}
+	}
+	return true
+}
+
+// listed reports whether a block stands in the contents.
+func listed(b *report.Block) bool {
+	return b.Kind == report.Heading && b.Level <= 3 && !b.Quoted && b.Depth == 0
+}
+
+func headingAnchor(i int) string { return fmt.Sprintf("heading-%d", i) }
+
+// finish fills in page numbers.
+func (s *setter) finish(d *report.Document) {
+	f := face{size: 10, color: dim}
+	dot := s.letters.lines([]report.Span{{Text: " ."}}, right-left, f)[0]
+	for _, e := range s.toc {
+		number := s.letters.lines([]report.Span{{Text: fmt.Sprintf(" %d", e.page)}}, right-left, f)[0]
+		s.page, s.y = e.end, e.y
+		n := max(0, int((right-number.width()-e.x-2)/dot.width()))
+		at := right - number.width() - float64(n)*dot.width() // dots stand below each other
+		s.draw(at, append(slices.Concat(slices.Repeat([]textLine{dot}, n)...), number...), f)
+	}
+	f = face{size: 8.2, color: dim}
+	for i, p := range s.pages {
+		s.page, s.y = p, pageHeight-40
+		if i > 0 {
+			s.draw(left, s.letters.lines([]report.Span{{Text: d.Title}}, right-left-70, f)[0], f)
+		}
+		number := s.letters.lines([]report.Span{{Text: fmt.Sprintf("%d / %d", i+1, len(s.pages))}}, right-left, f)[0]
+		s.draw(right-number.width(), number, f)
+	}
+}
+
+// block sets a block; next follows it.
+func (s *setter) block(b, next *report.Block) {
+	begin, ok := s.starts[b.Depth]
+	if !ok {
+		begin = left + float64(b.Depth)*indent
+	}
+	switch b.Kind {
+	case report.Heading:
+		s.heading(b)
+	case report.Item:
+		s.item(b)
+	case report.Code:
+		s.code(b, begin)
+	case report.Table:
+		s.table(b, begin)
+	case report.Rule:
+		s.room(14)
+		s.page.Line(begin, s.y+6, right, s.y+6, 0.6, grey)
+		s.y += 14
+	default:
+		s.paragraph(b, next, begin)
+	}
+}
+
+func (s *setter) heading(b *report.Block) {
+	size := headingSizes[min(max(b.Level, 2), len(headingSizes)-1)]
+	f := face{size: size, spacing: 1.3, strong: true}
+	if s.y > top {
+		s.y += size * 0.9
+	}
+	s.room(size*1.3 + 3.2*bodySize*spacing) // some text stays with it
+	if listed(b) {
+		if s.heads < len(s.toc) {
+			s.toc[s.heads].page = s.doc.Pages()
+		}
+		s.page.Anchor(headingAnchor(s.heads), s.y-4)
+		s.heads++
+	}
+	s.page.Bookmark(b.Level, words(b.Spans), s.y-4)
+	s.text(left, right, b.Spans, f)
+	s.y += size * 0.3
+}
+
+func (s *setter) item(b *report.Block) {
+	f := face{size: bodySize}
+	begin, ok := s.starts[b.Depth-1]
+	if !ok {
+		begin = left + float64(b.Depth-1)*indent
+	}
+	sign := s.letters.lines([]report.Span{{Text: b.Sign}}, right-left, f)[0]
+	textAt := begin + max(indent, sign.width()+7)
+	s.starts[b.Depth] = textAt
+	lines := float64(len(s.letters.lines(b.Spans, right-textAt, f)))
+	s.room(min(lines, 2) * f.height())
+	if b.Anchor != "" {
+		s.room((lines+2)*f.height() + 14) // a source stands together with its first quote
+		s.y += 5
+		s.page.Anchor(b.Anchor, s.y-4)
+	}
+	s.draw(textAt-7-sign.width(), sign, f)
+	s.text(textAt, right, b.Spans, f)
+	s.y += 2.5
+}
+
+func (s *setter) paragraph(b, next *report.Block, begin float64) {
+	f := face{size: bodySize}
+	if b.Small {
+		f.size, f.color = smallSize, dim
+	}
+	if !b.Quoted {
+		s.text(begin, right, b.Spans, f)
+		s.y += f.size * 0.55
+		return
+	}
+	if f.size == bodySize {
+		f.size = 10
+	}
+	follows := next != nil && next.Quoted && next.Depth == b.Depth && next.Kind == report.Paragraph && b.Small
+	lines := s.letters.lines(b.Spans, right-begin-22, f)
+	s.room(min(float64(len(lines)), 3)*f.height() + 8)
+	if b.Small && follows {
+		s.room(4*f.height() + 8)
+	}
+	s.tinted(begin, 4)
+	for _, l := range lines {
+		if s.y+f.height() > bottom {
+			s.newPage()
+		}
+		s.shade(begin, f.height())
+		s.draw(begin+13, l, f)
+		s.y += f.height()
+	}
+	if follows {
+		return
+	}
+	s.tinted(begin, 4)
+	s.y += 7
+}
+
+// tinted is a blank strip of a quotation.
+func (s *setter) tinted(begin, height float64) {
+	s.shade(begin, height)
+	s.y += height
+}
+
+// shade draws what is behind a line of a quotation.
+func (s *setter) shade(begin, height float64) {
+	s.page.Box(begin, s.y, right-begin, height+0.2, tint)
+	s.page.Box(begin, s.y, 2.4, height+0.2, grey)
+}
+
+func (s *setter) code(b *report.Block, begin float64) {
+	f := face{size: codeSize, spacing: 1.4}
+	lines := s.letters.lines(b.Spans, right-begin-18, f)
+	s.room(min(float64(len(lines)), 3)*f.height() + 10)
+	strip := func(height float64) { s.page.Box(begin, s.y, right-begin, height+0.2, tint) }
+	strip(5)
+	s.y += 5
+	for _, l := range lines {
+		if s.y+f.height() > bottom {
+			s.newPage()
+		}
+		strip(f.height())
+		s.draw(begin+9, l, f)
+		s.y += f.height()
+	}
+	strip(5)
+	s.y += 5 + 7
+}
+
+// text sets lines from one edge to the other.
+func (s *setter) text(from, to float64, spans []report.Span, f face) {
+	lines := s.letters.lines(spans, to-from, f)
+	turn := s.turn(len(lines), f.height())
+	for i, l := range lines {
+		if i == turn || s.y+f.height() > bottom {
+			s.newPage()
+		}
+		s.draw(from, l, f)
+		s.y += f.height()
+	}
+}
+
+// turn is the line before which a new page begins, so that no line of several
+// stands alone; -1 where they fit.
+func (s *setter) turn(lines int, height float64) int {
+	fit := int((bottom - s.y) / height)
+	switch {
+	case fit >= lines || s.y == top:
+		return -1
+	case fit < 2:
+		return 0
+	case fit == lines-1 && fit > 2:
+		return fit - 1
+	case fit == lines-1:
+		return 0
+	}
+	return fit
+}
+
+// draw sets a line at the height where the setter is.
+func (s *setter) draw(x float64, l textLine, f face) {
+	y := s.y + f.baseline()
+	for i := 0; i < len(l); {
+		j := i + 1
+		for j < len(l) && l[j].span == l[i].span && l[j].font == l[i].font {
+			j++
+		}
+		run := l[i:j]
+		span := run[0].span
+		width := textLine(run).width()
+		look := pdfdoc.Look{Font: run[0].font.set, Size: run[0].size, Color: f.color, Slant: span.Slant, Heavy: run[0].font.heavy}
+		switch {
+		case span.Warn:
+			look.Color = amber
+		case span.Link != "":
+			look.Color = blue
+			s.page.Link(x, s.y, width, f.height(), span.Link)
+		case look.Color == (pdfdoc.Color{}):
+			look.Color = ink
+		}
+		s.page.Text(x, y, textLine(run).String(), look)
+		if span.Struck {
+			s.page.Line(x, y-look.Size*0.3, x+width, y-look.Size*0.3, 0.6, look.Color)
+		}
+		x += width
+		i = j
+	}
+}
+
+// plain takes links out of spans.
+func plain(spans []report.Span) []report.Span {
+	out := slices.Clone(spans)
+	for i := range out {
+		out[i].Link = ""
+	}
+	return out
+}
+
+// words is the text of spans.
+func words(spans []report.Span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.Text)
+	}
+	return strings.ReplaceAll(b.String(), "\n", " ")
+}
