@@ -71,8 +71,11 @@ func (e *Env) research(ctx context.Context, dir string, questions []asked.Questi
 	if err != nil {
 		return err
 	}
-	// The encoders that may be passed on freely know English.
-	english := slices.DeleteFunc(slices.Clone(questions), func(q asked.Question) bool { return q.Lang != "en" })
+	// The encoders that may be passed on freely know English: they are asked for
+	// English questions, over folders that are not in another language.
+	english := slices.DeleteFunc(slices.Clone(questions), func(q asked.Question) bool {
+		return q.Lang != "en" || q.Folder == "ru" || q.Folder == "zh"
+	})
 	if err := e.researchWith(ctx, dir, english, nil, ".words"); err != nil {
 		return err
 	}
