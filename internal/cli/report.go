@@ -31,9 +31,6 @@ const (
 	asRIS      format = "ris"
 )
 
-// deepResearch is the mode whose reports are made as PDF.
-const deepResearch = "deep_research"
-
 // formatOf is the format asked for, or that of the file's name.
 func formatOf(asked, file string) (format, error) {
 	if asked != "" {

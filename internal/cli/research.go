@@ -86,7 +86,7 @@ func (c *researchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if form == asPDF && c.Mode != deepResearch {
+	if form == asPDF && c.Mode != deepResearchMode {
 		return a.onlyResearch(c.Mode)
 	}
 	if err := a.writable(c.Output); err != nil {
