@@ -12,6 +12,8 @@ import (
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/mode/evidence"
+	"dossier/mode/supervised"
 	"dossier/mode/websearch"
 	"dossier/report"
 	"dossier/sources"
@@ -41,6 +43,14 @@ func deepWays(p *pipeline, c *collection) []struct {
 	parts := websearch.Parts{Models: &llm.Models{}, Holdings: p.holdings, Blobs: p.store, History: none}
 	deep := defaults
 	deep.MinIterations, deep.Iterations, deep.ReadTop, deep.MinWords, deep.MaxWords = 2, 6, 8, 800, 1200
+	search := websearch.New("deep_search", parts, deep)
+	// As they are without configuration.
+	round := sources.Tuning{Queries: 3, MinIterations: 1, Iterations: 1, MaxResults: 8, TopK: 6, ReadTop: 4}
+	loop := evidence.Settings{Tuning: round, MaxIterations: 5, ContextTokens: 12000}
+	round.Iterations, round.ReadTop, round.Rerank = 2, 8, sources.ByWords
+	team := supervised.Settings{
+		Agents: 4, AgentSteps: 5, SupervisorCalls: 6, SupervisorIterations: 10, Rounds: 15, DeepSearchFirst: true, Tuning: round,
+	}
 	by := func(m mode.Mode) func(context.Context, string) (wrote, error) {
 		return func(ctx context.Context, question string) (wrote, error) {
 			r, err := p.carryOut(ctx, m, mode.Request{Question: question, In: sources.Target{Collection: p.collection}, NoInput: true})
@@ -55,7 +65,11 @@ func deepWays(p *pipeline, c *collection) []struct {
 		answer func(context.Context, string) (wrote, error)
 	}{
 		{"oneshot", func(_ context.Context, question string) (wrote, error) { return c.pasted(question) }},
-		{"deep_search", by(websearch.New("deep_search", parts, deep))},
+		{"deep_search", by(search)},
+		{"deep_research.loop", by(evidence.New(evidence.Parts{Models: parts.Models, Holdings: p.holdings, Blobs: p.store, History: none}, loop))},
+		{"deep_research.supervisor", by(supervised.New("supervisor", supervised.Parts{
+			Models: parts.Models, Holdings: p.holdings, Blobs: p.store, History: none, DeepSearch: search,
+		}, team))},
 	}
 }
 
@@ -80,7 +94,7 @@ func delivers(r *report.Report) wrote {
 		w.cited = append(w.cited, strings.TrimSuffix(filepath.Base(s.URI), ".txt"))
 	}
 	var b strings.Builder
-	b.WriteString(r.Text)
+	b.WriteString(r.Text + "\n\n" + r.Summary + "\n\n" + r.Conclusion)
 	for _, s := range r.Sections {
 		b.WriteString("\n\n" + s.Text)
 		for _, q := range s.Quotes {
