@@ -93,7 +93,8 @@ func TestPagesAsTheyWere(t *testing.T) {
 			`{"page_name":"Ada&#x27;s lighthouse","page_url":"https://www.lights.example/pellin","page_snippet":"Pellin Point &amp; its lighthouse","page_result":`+strconv.Quote(page)+`}]}
 {"interaction_id":"b","query":"What is the capital of Peru?","answer":"Lima","alternative_answers":[],"search_results":[]}`)
 	code, stdout, stderr := eval(t, t.TempDir(), "-dir", dir)
-	const want = `qa_crag_html_en answer-in-citation.web 0.5000 n=2
+	const want = `qa_crag_html_en address-refused 0.0000 n=1
+qa_crag_html_en answer-in-citation.web 0.5000 n=2
 qa_crag_html_en rejection.web 0.5000 n=2
 qa_crag_html_en false-answer.web 0.0000 n=2
 qa_crag_html_en truthfulness.web 0.5000 n=2

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -48,7 +49,9 @@ retrieval_cranfield_en ndcg@10 1.0000 n=1
 retrieval_cranfield_en recall@10 1.0000 n=1
 retrieval_cranfield_en mrr@10 1.0000 n=1
 `
-	if code != 0 || stdout != want {
+	// What modes make of documents of one word says nothing: see TestDeepFigures.
+	modes := regexp.MustCompile(`(?m)^\S+ (?:gold-cited|sources|words)\..*\n`)
+	if code != 0 || modes.ReplaceAllString(stdout, "") != want {
 		t.Fatalf("exit code %d, stderr %q, output\n%swant\n%s", code, stderr, stdout, want)
 	}
 	run, err := os.ReadFile(filepath.Join(runs, "retrieval_cranfield_en.run"))
