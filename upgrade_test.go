@@ -12,12 +12,17 @@ import (
 	"testing"
 	"time"
 
+	"dossier/agent"
+	"dossier/event"
+	"dossier/internal/agenttest"
 	"dossier/internal/fleet"
 	"dossier/internal/store/sqlite"
+	"dossier/internal/webtest"
 	"dossier/kb"
 	"dossier/llm/llmtest"
 	"dossier/mode"
 	"dossier/report"
+	"dossier/run"
 	"dossier/sources"
 )
 
@@ -204,6 +209,52 @@ func TestUpgradeReplaysSearches(t *testing.T) {
 	for _, r := range runs {
 		if events, err := e.Replay(t.Context(), r.ID); err != nil || len(events) == 0 {
 			t.Errorf("%s: %v", r.Mode, err)
+		}
+	}
+}
+
+// What an earlier program told lacks fields that events have now: answers.db.gz
+// holds runs of agents, of web searches and of a deep research without answers by
+// themselves, iterations and ids. They replay, and the one that waited for an
+// answer goes on and replays too.
+func TestUpgradeReplaysAnswers(t *testing.T) {
+	disk, err := sqlite.Open(unpack(t, "answers.db.gz"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := startWeb(t, webtest.Options{})
+	e := engine(t, disk, onWeb(t, w, connected(llmtest.Start(t, agenttest.Script(agent.SGR)))))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	runs, err := e.List(ctx, Filter{})
+	if err != nil || len(runs) != 6 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	for _, r := range runs {
+		if r.Status != run.Waiting {
+			if events, err := e.Replay(ctx, r.ID); err != nil || len(events) == 0 {
+				t.Errorf("%s: %v", r.Mode, err)
+			}
+			continue
+		}
+		if err := e.Answer(ctx, r.ID, "", agenttest.Reply); err != nil {
+			t.Fatal(err)
+		}
+		if said, err := finished(ctx, e, r.ID); err != nil || !strings.Contains(said, "11 years") {
+			t.Errorf("%q, %v", said, err)
+		}
+		events, err := e.Replay(ctx, r.ID)
+		if err != nil {
+			t.Error(err)
+		}
+		iterations := 0
+		for _, ev := range events {
+			if d, ok := ev.Data.(event.AgentReasoning); ok && d.Iteration > 0 {
+				iterations++
+			}
+		}
+		if iterations != agenttest.Moves()-2 { // the first two were the earlier program's
+			t.Errorf("%d iterations of this program", iterations)
 		}
 	}
 }

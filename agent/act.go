@@ -21,32 +21,44 @@ import (
 // mostCalls is how many calls of one reply are carried out.
 const mostCalls = 20
 
-// acts carries out the calls of an iteration in their order. Once one of them
-// has ended the work the others are not carried out, nor are those beyond
-// mostCalls. The limits of the run hold from call to call.
-func (w *Work) acts(ctx context.Context, in Input, c Choice, act func(context.Context, *Work, Input, llm.ToolCall, int) (Action, error)) ([]Action, error) {
-	actions := make([]Action, 0, len(c.Calls))
+// acts carries out the calls of an iteration in their order and makes them fit to
+// be sent back. Once one of them has ended the work the others are not carried
+// out, nor are those beyond mostCalls. The limits of the run hold from call to
+// call.
+func (w *Work) acts(ctx context.Context, in Input, c *Choice) ([]Action, error) {
+	w.strikes, w.cut = 0, c.Cut
+	c.Calls = slices.Clone(c.Calls) // the reply is not ours to change
+	w.number(c.Calls)
+	p := &w.Agent.Phases
+	act := (*Work).Act
+	if p.Act != nil {
+		act = func(w *Work, ctx context.Context, in Input, call llm.ToolCall, n int) (Action, error) {
+			return p.Act(ctx, w, in, call, n)
+		}
+	}
+	actions, tools := make([]Action, 0, len(c.Calls)), in.Tools
 	for i, call := range c.Calls {
 		if w.State.Status.Finished() || i == mostCalls {
 			break
 		}
-		if i > 0 && w.Agent.Phases.PrepareTools == nil {
+		if i > 0 && p.PrepareTools == nil {
 			in.Tools = tool.Available(w.rules, w.State, in.Tools)
 		}
-		a, err := act(ctx, w, in, call, i+1)
+		a, err := act(w, ctx, in, call, i+1)
 		if err != nil {
 			return nil, err
 		}
 		w.logAction(&a, c.At)
 		actions = append(actions, a)
 	}
+	tidy(c.Calls, tools)
 	return actions, nil
 }
 
-// act carries out one call.
-func (w *Work) act(ctx context.Context, _ *Work, in Input, call llm.ToolCall, n int) (Action, error) {
+// Act carries out one call, the n-th of its iteration, and tells of it.
+func (w *Work) Act(ctx context.Context, in Input, call llm.ToolCall, n int) (Action, error) {
 	t, args, refusal := w.admit(in, call)
-	shown := event.AgentAction{Tool: presentable(call.Name), CallID: call.ID, Arguments: args}
+	shown := event.AgentAction{Tool: presentable(call.Name), CallID: call.ID, Arguments: args, Iteration: w.State.Iteration}
 	if t != nil {
 		shown.Tool = t.Spec().Name
 	}
@@ -266,6 +278,7 @@ func (w *Work) ask(ctx context.Context, a *Action, q run.Question) error {
 		return nil
 	}
 	w.State.Status = tool.Waiting
+	q.Iteration = w.State.Iteration
 	answer, err := w.Scope.Ask(ctx, q)
 	w.State.Status = tool.Researching
 	if err != nil {

@@ -69,7 +69,11 @@ type Task struct {
 	Model string
 	// NoInput forbids questions to the user.
 	NoInput bool
-	// Custom is the caller's own part of the state.
+	// ID is what clients know the agent by; empty is that of the run and the
+	// place in it.
+	ID string
+	// Custom is the caller's own part of the state: tools and phases read it, the
+	// model does not see it.
 	Custom map[string]json.RawMessage
 	// Callers are the agents that wait for this one, the outermost first.
 	Callers []string
@@ -120,8 +124,11 @@ func (l Limits) Full() Limits {
 // Run works on a task to its answer. Whatever the model and the tools do, there
 // is one; an error means that the run itself has to stop.
 func (a *Agent) Run(ctx context.Context, s *run.Scope, t Task) (Done, error) {
+	if t.ID == "" {
+		t.ID = ID(a.Definition.Name, s.Record().ID+s.Path())
+	}
 	w := newWork(a, s, t)
-	if err := s.Emit(event.AgentStarted{Name: a.Definition.Name, Role: string(w.deciderName()), Task: t.Text}); err != nil {
+	if err := s.Emit(event.AgentStarted{Name: a.Definition.Name, Role: string(w.deciderName()), Task: t.Text, ID: t.ID}); err != nil {
 		return Done{}, err
 	}
 	if err := w.search(ctx); err != nil {

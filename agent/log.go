@@ -76,8 +76,7 @@ func (w *Work) writeLog(ctx context.Context) error {
 	if dir == "" {
 		return nil
 	}
-	rec := w.Scope.Record()
-	id := ID(w.Agent.Definition.Name, rec.ID+w.Scope.Path())
+	rec, id := w.Scope.Record(), w.Task.ID
 	_, err := run.EffectStep(ctx, w.Scope, run.Idempotent, "log", func(context.Context, *run.Scope) (string, error) {
 		setting := w.client.Setting()
 		f := logFile{

@@ -17,16 +17,22 @@ import (
 	"dossier/tool"
 )
 
-// Phases are the parts of an iteration. Each may be replaced; what it replaces
-// is still there as the method of Work or Decider of its name.
+// Phases are the parts of an iteration, and Step is all of it. Each may be
+// replaced; what it replaces is still there as the method of Work of its name.
 type Phases struct {
+	// Step is one iteration: it prepares, reasons, selects, acts and records, with
+	// the other phases or without. It may end the work with Finish. The loop counts
+	// iterations, keeps the limits, has taken in what the user said, and goes on
+	// without the model where an error of Reason or Select says that it is gone.
+	Step func(ctx context.Context, w *Work) error
 	// PrepareContext makes the conversation that the model sees.
 	PrepareContext func(ctx context.Context, w *Work) ([]llm.Message, error)
 	// PrepareTools says which tools the model may choose from.
 	PrepareTools func(ctx context.Context, w *Work) ([]tool.Tool, error)
 	Reason       func(ctx context.Context, w *Work, in Input) (Thought, error)
 	Select       func(ctx context.Context, w *Work, in Input, t Thought) (Choice, error)
-	// Act carries out one call. The n-th call of an iteration has n, from 1.
+	// Act carries out one call. The n-th call of an iteration has n, from 1, and
+	// an id that no other call has.
 	Act func(ctx context.Context, w *Work, in Input, call llm.ToolCall, n int) (Action, error)
 	// Reflect is called after the iteration's actions. It may change the state
 	// and say something to the model with Tell.
@@ -208,7 +214,7 @@ func (w *Work) bring(ctx context.Context, step string, names func(context.Contex
 	return nil
 }
 
-// turn is one iteration.
+// turn is one iteration within the limits.
 func (w *Work) turn(ctx context.Context) error {
 	w.State.Iteration++
 	if w.State.Iteration > w.limits.Iterations+grace || w.forced > 0 && w.State.Iteration > w.forced+grace {
@@ -220,12 +226,20 @@ func (w *Work) turn(ctx context.Context) error {
 	if err := w.bringFound(ctx); err != nil {
 		return err
 	}
+	if step := w.Agent.Phases.Step; step != nil {
+		return w.hopeless(step(ctx, w))
+	}
+	return w.Step(ctx)
+}
+
+// Step is one iteration of the loop, with the phases that are replaced.
+func (w *Work) Step(ctx context.Context) error {
 	p := &w.Agent.Phases
 	in, err := w.prepare(ctx, p)
 	if err != nil {
 		return err
 	}
-	reason, choose, act := w.decider.Reason, w.decider.Select, w.act
+	reason, choose := w.decider.Reason, w.decider.Select
 	mute := !slices.ContainsFunc(in.Tools, func(t tool.Tool) bool { return t.Spec().Kind != tool.Reasoning })
 	if mute && w.deciderName() != ByRules { // there is nothing to call: what it says is the answer
 		in.Tools, reason, choose = nil, native{}.Reason, native{}.Select
@@ -235,9 +249,6 @@ func (w *Work) turn(ctx context.Context) error {
 	}
 	if p.Select != nil {
 		choose = p.Select
-	}
-	if p.Act != nil {
-		act = p.Act
 	}
 	thought, err := reason(ctx, w, in)
 	if err != nil {
@@ -254,21 +265,17 @@ func (w *Work) turn(ctx context.Context) error {
 		w.model = choice.Model
 	}
 	if mute && choice.Text != "" {
-		w.finish(tool.Answer{Text: choice.Text, Status: tool.Completed})
+		w.Finish(tool.Answer{Text: choice.Text, Status: tool.Completed})
 		return nil
 	}
 	if len(choice.Calls) == 0 {
 		return w.unheard(thought, choice)
 	}
-	w.strikes, w.cut = 0, choice.Cut
-	choice.Calls = slices.Clone(choice.Calls) // the reply is not ours to change
-	w.number(choice.Calls)
-	actions, err := w.acts(ctx, in, choice, act)
+	actions, err := w.acts(ctx, in, &choice)
 	if err != nil {
 		return err
 	}
-	tidy(choice.Calls, in.Tools)
-	w.record(thought, choice, actions)
+	w.Record(thought, choice, actions)
 	if p.Reflect != nil && !w.State.Status.Finished() {
 		return p.Reflect(ctx, w)
 	}
@@ -290,7 +297,13 @@ func (w *Work) prepare(ctx context.Context, p *Phases) (in Input, err error) {
 	return in, err
 }
 
-// Select has the decider choose, for a phase that looks at what it chose.
+// Reason has the decider think, for a phase or a step that looks at its thought.
+func (w *Work) Reason(ctx context.Context, in Input) (Thought, error) {
+	return w.decider.Reason(ctx, w, in)
+}
+
+// Select has the decider choose, for a phase or a step that looks at what it
+// chose.
 func (w *Work) Select(ctx context.Context, in Input, t Thought) (Choice, error) {
 	return w.decider.Select(ctx, w, in, t)
 }
@@ -338,7 +351,13 @@ func (w *Work) thought(t *Thought) error {
 	if text == "" {
 		text = t.Reasoning.Situation
 	}
-	return w.Scope.Emit(event.AgentReasoning{Text: text, Steps: t.Reasoning.Steps, Extracted: t.Extracted})
+	told := event.AgentReasoning{Text: text, Steps: t.Reasoning.Steps, Extracted: t.Extracted, Iteration: w.State.Iteration}
+	if t.Text == "" {
+		r := event.Reasoning(t.Reasoning)
+		r.Steps, r.Remaining = append([]string{}, r.Steps...), append([]string{}, r.Remaining...) // lists in JSON, however empty
+		told.Reasoning = &r
+	}
+	return w.Scope.Emit(told)
 }
 
 // hopeless decides what a failure of the model means. Rules go on without it
@@ -370,13 +389,13 @@ func (w *Work) unheard(t Thought, c Choice) error {
 		text = answerIn(text) // a form that was not kept to is no answer
 	}
 	if text != "" && (!w.ends || w.strikes > most) {
-		w.finish(tool.Answer{Text: text, Status: tool.Completed})
+		w.Finish(tool.Answer{Text: text, Status: tool.Completed})
 		return nil
 	}
 	if w.strikes > most+2 {
 		return stuckf("the model called no tool %d times in a row", w.strikes)
 	}
-	w.record(t, c, nil)
+	w.Record(t, c, nil)
 	complaint := c.Complaint
 	if complaint == "" {
 		complaint = "You called no tool. Call one of the tools now; to answer, call the one that ends the work."
@@ -385,11 +404,11 @@ func (w *Work) unheard(t Thought, c Choice) error {
 	return nil
 }
 
-// finish ends the work with an answer.
-func (w *Work) finish(a tool.Answer) { w.State.Apply(tool.Change{Answer: &a}) }
+// Finish ends the work with an answer.
+func (w *Work) Finish(a tool.Answer) { w.State.Apply(tool.Change{Answer: &a}) }
 
-// record adds an iteration to the conversation.
-func (w *Work) record(t Thought, c Choice, actions []Action) {
+// Record adds an iteration to the conversation, as the decider writes it.
+func (w *Work) Record(t Thought, c Choice, actions []Action) {
 	w.messages = w.decider.Record(w, t, c, actions, w.conversation())
 	for _, a := range actions {
 		if a.Reply != nil {
@@ -403,11 +422,11 @@ func (w *Work) record(t Thought, c Choice, actions []Action) {
 func (w *Work) conclude(ctx context.Context, why error) error {
 	w.extractive, w.why = false, why.Error()
 	if w.draft != "" {
-		w.finish(tool.Answer{Text: w.draft, Status: tool.Completed})
+		w.Finish(tool.Answer{Text: w.draft, Status: tool.Completed})
 		return nil
 	}
 	if r := w.State.Report; r != nil && strings.TrimSpace(r.Content) != "" {
-		w.finish(tool.Answer{Text: r.Content, Status: tool.Completed})
+		w.Finish(tool.Answer{Text: r.Content, Status: tool.Completed})
 		return nil
 	}
 	w.extractive = true
@@ -450,7 +469,7 @@ func (w *Work) reason() string {
 // deliver ends the work with an answer that no model wrote.
 func (w *Work) deliver(answer string) {
 	if answer != "" {
-		w.finish(tool.Answer{Text: answer, Status: tool.Completed})
+		w.Finish(tool.Answer{Text: answer, Status: tool.Completed})
 		return
 	}
 	text := lang.Text(w.Task.Lang, "agent.nothing", "why", w.reason())
@@ -458,7 +477,7 @@ func (w *Work) deliver(answer string) {
 	if also != "" && len(w.State.Sources) == 0 {
 		text = lang.Text(w.Task.Lang, "agent.nothing-and", "why", w.reason(), "also", lang.Text(w.Task.Lang, also))
 	}
-	w.finish(tool.Answer{Text: text, Status: tool.Failed})
+	w.Finish(tool.Answer{Text: text, Status: tool.Failed})
 }
 
 // compose makes an answer of what was found.

@@ -27,7 +27,7 @@ var every = []event.Data{
 	event.RunStatus{Status: "running", Reason: "resumed"},
 	event.RunReopened{Steps: []string{"search"}, Void: [][2]int64{{7, 9}}, Raised: []string{"tokens"}},
 	event.RunError{Code: "unreachable", Message: "no route", Hint: "check the address", Step: "answer", Fatal: true},
-	event.ClarifyAsked{ID: "?1", Questions: []string{"Which year?"}, Options: []string{"2025", "2026"}, Reason: "ambiguous"},
+	event.ClarifyAsked{ID: "?1", Questions: []string{"Which year?"}, Options: []string{"2025", "2026"}, Reason: "ambiguous", Iteration: 2},
 	event.ClarifyAnswered{ID: "?1", Answer: "2026"},
 	event.BudgetWarning{What: "tokens", Limit: 1000, Spent: 812},
 	event.Usage{Role: "chat", Model: "m", Input: 12, Output: 5, Cost: 0.001},
@@ -37,10 +37,13 @@ var every = []event.Data{
 	event.Progress{What: "reading", Done: 3, Total: 12, Note: "docs/events.md"},
 	event.Circumstances{Changes: []event.Change{{What: "model", Of: "writer", Was: "m"}}},
 	event.PlanUpdated{Title: "план", Steps: []event.PlanStep{{Title: "первый", State: "done", Queries: []string{"q"}}}},
-	event.AgentStarted{Name: "agent-1", Role: "historian", Task: "find"},
+	event.AgentStarted{Name: "agent-1", Role: "historian", Task: "find", ID: "a_00000000-0000-4000-8000-000000000000"},
 	event.AgentFinished{Name: "agent-1", Outcome: "done", Summary: "found"},
-	event.AgentAction{Tool: "websearchtool", CallID: "c1", Arguments: json.RawMessage(`{"query":"x"}`), Result: "ok"},
-	event.AgentReasoning{Text: "think", Steps: []string{"a"}},
+	event.AgentAction{Tool: "websearchtool", CallID: "c1", Arguments: json.RawMessage(`{"query":"x"}`), Result: "ok", Iteration: 1},
+	event.AgentReasoning{
+		Text: "think", Steps: []string{"a"}, Iteration: 1,
+		Reasoning: &event.Reasoning{Steps: []string{"a"}, Situation: "think", PlanStatus: "begun", Enough: true, Remaining: []string{"b"}, Completed: true},
+	},
 	event.AgentReflected{Text: "enough", Sufficient: true, Score: 8},
 	event.TodoUpdated{ID: "t1", Agent: "agent-1", Title: "look", State: "done"},
 	event.NoteAdded{ID: "n1", Text: "注意", Sources: []int{1, 2}},
@@ -52,8 +55,11 @@ var every = []event.Data{
 	event.SourceFound{Number: 1, Title: "T", URL: "https://example.org/"},
 	event.SourceRead{Number: 1, URL: "https://example.org/", Hash: "sha256-00", Words: 10},
 	event.SourceFailed{URL: "https://example.org/", Reason: "404"},
-	event.AnswerDelta{Text: "he"},
-	event.Message{Role: "assistant", Text: "hello", KeyPoints: []string{"k"}, Model: "m"},
+	event.AnswerDelta{Text: "he", Ready: true},
+	event.Message{
+		Role: "assistant", Text: "# Q\n\nhello [1]", KeyPoints: []string{"k"}, Model: "m", Answer: "hello [1]",
+		Citations: []event.Citation{{Number: 1, URL: "https://example.org/", Title: "T", Start: 6, End: 9, Quote: "hello"}},
+	},
 	event.ReportSection{Index: 1, Title: "S", Text: "body"},
 	event.ReportDelta{Section: 1, Text: "b"},
 	event.ReportReset{Reason: "rewrite"},
@@ -225,4 +231,45 @@ func FuzzEvent(f *testing.F) {
 			t.Fatalf("not stable:\n%s\n%s", once, twice)
 		}
 	})
+}
+
+// TestEarlier says which fields were not there when the first logs were written:
+// logs without them are read, and replayed.
+func TestEarlier(t *testing.T) {
+	later := map[event.Kind][]string{
+		event.KindClarifyAsked: {"iteration"}, event.KindAgentStarted: {"id"}, event.KindAgentAction: {"iteration"},
+		event.KindAgentReasoning: {"iteration", "reasoning"}, event.KindMessage: {"answer", "citations"},
+	}
+	fields := func(d event.Data) map[string]json.RawMessage {
+		raw, err := event.EncodeData(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for _, d := range every {
+		now, then := fields(d), fields(event.Earlier(d))
+		for _, name := range later[d.Kind()] {
+			if now[name] == nil {
+				t.Errorf("%s: the sample has no %s", d.Kind(), name)
+			}
+			delete(now, name)
+		}
+		if !reflect.DeepEqual(now, then) {
+			t.Errorf("%s was %s, want %s", d.Kind(), then, now)
+		}
+	}
+}
+
+func TestSaid(t *testing.T) {
+	if said := (event.Message{Text: "# T\n\na [1]", Answer: "a [1]"}).Said(); said != "a [1]" {
+		t.Errorf("of a report: %q", said)
+	}
+	if said := (event.Message{Text: "hello"}).Said(); said != "hello" {
+		t.Errorf("of a conversation: %q", said)
+	}
 }

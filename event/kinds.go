@@ -1,6 +1,9 @@
 package event
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // Data is what happened. The set of its types is sealed: the ones in this
 // file, and Unknown.
@@ -35,11 +38,13 @@ type (
 		Fatal   bool   `json:"fatal,omitempty"`
 	}
 	// ClarifyAsked is a question to the user; the run may wait for the answer.
+	// Iteration is that of the agent that asks.
 	ClarifyAsked struct {
 		ID        string   `json:"id"`
 		Questions []string `json:"questions"`
 		Options   []string `json:"options,omitempty"`
 		Reason    string   `json:"reason,omitempty"`
+		Iteration int      `json:"iteration,omitempty"`
 	}
 	// ClarifyAnswered is the answer to the question with the same ID.
 	ClarifyAnswered struct {
@@ -132,11 +137,13 @@ type (
 		Question string     `json:"question,omitempty"`
 		Steps    []PlanStep `json:"steps"`
 	}
-	// AgentStarted introduces an agent and its task.
+	// AgentStarted introduces an agent and its task. ID is what its clients know
+	// it by: an agent that is told more keeps it from run to run.
 	AgentStarted struct {
 		Name string `json:"name"`
 		Role string `json:"role,omitempty"`
 		Task string `json:"task,omitempty"`
+		ID   string `json:"id,omitempty"`
 	}
 	// AgentFinished is the end of an agent's work.
 	AgentFinished struct {
@@ -144,19 +151,34 @@ type (
 		Outcome string `json:"outcome"`
 		Summary string `json:"summary,omitempty"`
 	}
-	// AgentAction is a tool call and, once there, its result.
+	// AgentAction is a tool call and, once there, its result. Iteration is that
+	// of the agent's loop, from 1.
 	AgentAction struct {
 		Tool      string          `json:"tool"`
 		CallID    string          `json:"call_id,omitempty"`
 		Arguments json.RawMessage `json:"arguments,omitempty"`
 		Result    string          `json:"result,omitempty"`
 		Failed    bool            `json:"failed,omitempty"`
+		Iteration int             `json:"iteration,omitempty"`
 	}
-	// AgentReasoning is what an agent thought before it acted.
+	// AgentReasoning is what an agent thought before it acted, in the iteration of
+	// its loop. Reasoning is there where the thought came in the form that was
+	// asked for; Text and Steps are the situation and the steps of it then.
 	AgentReasoning struct {
-		Text      string   `json:"text"`
-		Steps     []string `json:"steps,omitempty"`
-		Extracted bool     `json:"extracted,omitempty"` // made by rules, not by a model
+		Text      string     `json:"text"`
+		Steps     []string   `json:"steps,omitempty"`
+		Extracted bool       `json:"extracted,omitempty"` // made by rules, not by a model
+		Iteration int        `json:"iteration,omitempty"`
+		Reasoning *Reasoning `json:"reasoning,omitempty"`
+	}
+	// Reasoning is a thought in the form that agents are asked for.
+	Reasoning struct {
+		Steps      []string `json:"reasoning_steps"`
+		Situation  string   `json:"current_situation"`
+		PlanStatus string   `json:"plan_status"`
+		Enough     bool     `json:"enough_data"`
+		Remaining  []string `json:"remaining_steps"`
+		Completed  bool     `json:"task_completed"`
 	}
 	// AgentReflected is an agent's look at its own progress.
 	AgentReflected struct {
@@ -262,13 +284,17 @@ type (
 // Answers and reports.
 type (
 	// AnswerDelta is a piece of the answer as it is written. Reset says that
-	// the writing starts over and what was shown is void. It is transient; the
-	// whole text follows as a Message.
+	// the writing starts over and what was shown is void. Ready says that the
+	// answer is whole and nobody saw it while it was written: its Message follows
+	// at once. It is transient; the pieces together are what Message.Said returns.
 	AnswerDelta struct {
 		Text  string `json:"text,omitempty"`
 		Reset bool   `json:"reset,omitempty"`
+		Ready bool   `json:"ready,omitempty"`
 	}
-	// Message is a whole message of the conversation.
+	// Message is a whole message of the conversation. Where Text is a report,
+	// Answer is the answer by itself, in Markdown with [n] for source n, and
+	// Citations are its marks with what they stand for.
 	Message struct {
 		Role      string   `json:"role"`
 		Text      string   `json:"text"`
@@ -276,7 +302,21 @@ type (
 		KeyPoints []string `json:"key_points,omitempty"`
 		Model     string   `json:"model,omitempty"`
 		// Extractive marks an answer that was made without a model.
-		Extractive bool `json:"extractive,omitempty"`
+		Extractive bool       `json:"extractive,omitempty"`
+		Answer     string     `json:"answer,omitempty"`
+		Citations  []Citation `json:"citations,omitempty"`
+	}
+	// Citation is a mark of an answer: a source, by its number in the run, at the
+	// characters of the answer (Unicode code points, from 0) from Start to before
+	// End, where the mark stands. Quote is what the source says there, where the
+	// check found it.
+	Citation struct {
+		Number int    `json:"number"`
+		URL    string `json:"url"`
+		Title  string `json:"title,omitempty"`
+		Start  int    `json:"start"`
+		End    int    `json:"end"`
+		Quote  string `json:"quote,omitempty"`
 	}
 	// ReportSection is a whole section of a report, in Markdown.
 	ReportSection struct {
@@ -322,6 +362,9 @@ type (
 		Questions []string `json:"questions"`
 	}
 )
+
+// Said is the message by itself: the answer, without the report around it.
+func (m Message) Said() string { return cmp.Or(m.Answer, m.Text) }
 
 // The names of the kinds.
 const (

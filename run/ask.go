@@ -14,6 +14,8 @@ type Question struct {
 	Questions []string `json:"questions"`
 	Options   []string `json:"options,omitempty"`
 	Reason    string   `json:"reason,omitempty"`
+	// Iteration is that of the agent that asks; 0 for others.
+	Iteration int `json:"iteration,omitempty"`
 }
 
 // Answer is what the user said. Skipped says that the user was asked in vain:
@@ -94,7 +96,7 @@ type reply struct {
 }
 
 func (s *Scope) asked(key string, q Question) emission {
-	return emission{key + "#asked", s.agent, event.ClarifyAsked{ID: key, Questions: q.Questions, Options: q.Options, Reason: q.Reason}, time.Now()}
+	return emission{key + "#asked", s.agent, event.ClarifyAsked{ID: key, Questions: q.Questions, Options: q.Options, Reason: q.Reason, Iteration: q.Iteration}, time.Now()}
 }
 
 func (s *Scope) answered(key string, a Answer) emission {

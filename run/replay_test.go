@@ -149,6 +149,48 @@ func TestReplayGivesTheSameLogWithoutAnyEffect(t *testing.T) {
 	})
 }
 
+// A log that an earlier program wrote lacks the fields that kinds got since. It
+// replays, and comes out as it is; what it has must still be so.
+func TestReplayOfAnEarlierLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := "the answer"
+		w := newWorld(t, func(_ context.Context, s *run.Scope) error {
+			if err := s.Emit(event.AgentStarted{Name: "a", ID: "a_1"}); err != nil {
+				return err
+			}
+			return s.Emit(event.Message{Role: "assistant", Text: "# " + said, Answer: said})
+		})
+		w.create("r")
+		if st := w.execute(w.worker("w1"), "r"); st != run.Done {
+			t.Fatalf("status %s", st)
+		}
+		h, err := w.store.History(t.Context(), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := w.store.Events(t.Context(), "r", 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range log[:len(log)-2] { // the last event that the code emits is of this program
+			log[i].Data = event.Earlier(log[i].Data)
+		}
+		got, err := run.Replay(t.Context(), h, log, w.fn, run.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range log {
+			if !reflect.DeepEqual(got[i], log[i].Event) {
+				t.Errorf("%+v became %+v", log[i].Data, got[i].Data)
+			}
+		}
+		said = "another answer"
+		if _, err := run.Replay(t.Context(), h, log, w.fn, run.Limits{}); err == nil {
+			t.Error("another answer replays without an error")
+		}
+	})
+}
+
 func TestForkRunsOnlyWhatFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, at := range []string{"plan", "boris/look-1", "report"} {
