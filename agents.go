@@ -12,6 +12,7 @@ import (
 	"dossier/agent"
 	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
+	"dossier/mode"
 	"dossier/mode/agents"
 	"dossier/run"
 	"dossier/tool"
@@ -83,6 +84,55 @@ func (a *agency) entry(ctx context.Context, name, kind string) AgentEntry {
 // template, which may be followed by @ and a version, or of the configuration.
 func (e *Engine) Agent(ctx context.Context, name string) (agents.Member, error) {
 	return e.agency.Member(ctx, name)
+}
+
+// ErrUnknownAgent says that no run is of the agent with an id.
+var ErrUnknownAgent = errors.New("no such agent")
+
+// ByAgent returns the last run of the agent that clients know by an id.
+func (e *Engine) ByAgent(ctx context.Context, id string) (run.Record, error) {
+	if id == "" {
+		return run.Record{}, ErrUnknownAgent
+	}
+	list, err := e.store.List(ctx, Filter{Agent: id, Limit: 1})
+	if err != nil {
+		return run.Record{}, err
+	}
+	if len(list) == 0 {
+		return run.Record{}, fmt.Errorf("%w: %q", ErrUnknownAgent, id)
+	}
+	return e.store.Run(ctx, list[0].ID)
+}
+
+// goOn makes a request that names an agent by its id one for that agent: the same
+// definition or instance, the next run of its session.
+func (e *Engine) goOn(ctx context.Context, req *Request) error {
+	if req.AgentID == "" {
+		return nil
+	}
+	last, err := e.ByAgent(ctx, req.AgentID)
+	if err != nil {
+		return &UsageError{Message: err.Error(), Err: err}
+	}
+	if !last.Status.Ended() {
+		return &UsageError{
+			Message: fmt.Sprintf("agent %s is not done: run %s is %s", req.AgentID, last.ID, last.Status),
+			Hint:    "`dossier runs answer` answers what it asks, `dossier runs steer` tells it something",
+		}
+	}
+	var before mode.Request
+	if err := json.Unmarshal(last.Request, &before); err != nil {
+		return fmt.Errorf("the stored request: %w", err)
+	}
+	for what, pair := range map[string][2]string{
+		"mode": {req.Mode, last.Mode}, "session": {req.Session, last.Session}, "agent": {req.Agent, before.Agent}, "instance": {req.Instance, before.Instance},
+	} {
+		if pair[0] != "" && pair[0] != pair[1] {
+			return &UsageError{Message: fmt.Sprintf("agent %s has the %s %q, not %q", req.AgentID, what, pair[1], pair[0])}
+		}
+	}
+	req.Mode, req.Session, req.Agent, req.Instance = last.Mode, last.Session, before.Agent, before.Instance
+	return nil
 }
 
 // Templates lists the templates.

@@ -10,11 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"dossier/agent"
 	"dossier/event"
 	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
 	"dossier/internal/store"
 	"dossier/mode"
+	"dossier/mode/agents"
 	"dossier/mode/evidence"
 	"dossier/run"
 )
@@ -333,8 +335,17 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 		}
 	}
 	now := time.Now()
+	fork := newID(now)
+	if h.Record.Mode == agents.Name {
+		var set agents.Settings
+		if err := json.Unmarshal(req.Settings, &set); err != nil {
+			return run.Record{}, fmt.Errorf("the stored request: %w", err)
+		}
+		req.AgentID = agent.ID(set.Agent.Name, fork)
+	}
+	rename(events, fork)
 	rec := run.Record{
-		ID: newID(now), Session: h.Record.Session, Mode: h.Record.Mode, Title: title(req.Question),
+		ID: fork, Session: h.Record.Session, Agent: req.AgentID, Mode: h.Record.Mode, Title: title(req.Question),
 		Status: run.Queued, Created: now, Home: e.owner, ForkOf: h.Record.ID, ForkAt: at,
 	}
 	if rec.Request, err = json.Marshal(req); err != nil {
@@ -344,6 +355,17 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 		return run.Record{}, err
 	}
 	return rec, nil
+}
+
+// rename gives the agents in the past of a fork the ids that they have in it.
+func rename(events []run.PlacedEvent, fork string) {
+	for i := range events {
+		if d, ok := events[i].Data.(event.AgentStarted); ok && d.ID != "" {
+			path, _, _ := strings.Cut(events[i].Place, "#")
+			d.ID = agent.ID(d.Name, fork+path)
+			events[i].Data = d
+		}
+	}
 }
 
 // Replay executes a run that is over from its journal alone and returns the

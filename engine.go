@@ -23,7 +23,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dossier/event"
+	"dossier/agent"
 	"dossier/internal/base/usage"
 	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
@@ -35,6 +35,7 @@ import (
 	"dossier/reader"
 	"dossier/run"
 	"dossier/sources"
+	"dossier/toolkit"
 )
 
 // Engine runs requests. It is safe for concurrent use.
@@ -61,6 +62,9 @@ type Request struct {
 	Mode string `json:"mode,omitempty"`
 	// Session to continue; empty starts a new one.
 	Session string `json:"session,omitempty"`
+	// Messages are a whole conversation that ends with the question, in place of
+	// Question and History; see mode.Request.Say.
+	Messages []mode.Turn `json:"messages,omitempty"`
 	mode.Request
 }
 
@@ -77,8 +81,8 @@ const DefaultAgent = wire.DefaultAgent
 // fleetError gives the errors of a fleet a hint.
 func fleetError(err error) error { return wire.FleetError(err) }
 
-// maxQuestion bounds a question and its context in bytes: what is longer is a
-// document and belongs into a folder or a collection.
+// maxQuestion bounds a question and all that comes with it in bytes: what is longer
+// is a document and belongs into a folder or a collection.
 const maxQuestion = 8 << 20
 
 // parts is what an Engine is made of.
@@ -189,6 +193,9 @@ func (e *Engine) begin(ctx context.Context, rec run.Record, entries []run.Entry,
 
 // record checks a request and makes the record of its run.
 func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
+	if err := e.goOn(ctx, &req); err != nil {
+		return run.Record{}, err
+	}
 	m, ok := e.modes[req.Mode]
 	if !ok {
 		req.Mode = ModeName(req.Mode)
@@ -197,14 +204,8 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 	if !ok {
 		return run.Record{}, &UsageError{Message: fmt.Sprintf("there is no mode %q", req.Mode), Hint: "the modes are " + strings.Join(e.Modes(), ", ")}
 	}
-	// Text that is not UTF-8 would not survive its storage as JSON.
-	req.Question = strings.TrimSpace(strings.ToValidUTF8(req.Question, "\uFFFD"))
-	req.Context = strings.ToValidUTF8(req.Context, "\uFFFD")
-	if req.Question == "" {
-		return run.Record{}, &UsageError{Message: "the question is empty", Hint: "say what you want to know, for example: dossier ask \"why is the sky blue?\""}
-	}
-	if len(req.Question)+len(req.Context) > maxQuestion {
-		return run.Record{}, &UsageError{Message: fmt.Sprintf("the question has %d bytes, more than the %d that fit", len(req.Question)+len(req.Context), maxQuestion), Hint: "put the material into a file and ask about it"}
+	if err := req.check(); err != nil {
+		return run.Record{}, err
 	}
 	if req.Limits == (run.Limits{}) {
 		req.Limits = e.limits
@@ -221,22 +222,59 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 			return run.Record{}, fleetError(err)
 		}
 	}
-	settings, err := json.Marshal(frozen)
-	if err != nil {
-		return run.Record{}, fmt.Errorf("settings of mode %s: %w", req.Mode, err)
-	}
-	req.Settings = settings
-	req.Circumstances = circumstances(ctx, m, &req.Request)
-	raw, err := json.Marshal(req.Request)
-	if err != nil {
-		return run.Record{}, fmt.Errorf("request: %w", err)
-	}
 	now := time.Now()
-	rec := run.Record{ID: newID(now), Session: req.Session, Mode: req.Mode, Request: raw, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
+	rec := run.Record{ID: newID(now), Session: req.Session, Mode: req.Mode, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
 	if rec.Session == "" {
 		rec.Session = rec.ID
 	}
+	if set, ok := frozen.(agents.Settings); ok && req.AgentID == "" {
+		req.AgentID = agent.ID(set.Agent.Name, rec.ID)
+	}
+	rec.Agent = req.AgentID
+	var err error
+	if req.Settings, err = json.Marshal(frozen); err != nil {
+		return run.Record{}, fmt.Errorf("settings of mode %s: %w", req.Mode, err)
+	}
+	req.Circumstances = circumstances(ctx, m, &req.Request)
+	if rec.Request, err = json.Marshal(req.Request); err != nil {
+		return run.Record{}, fmt.Errorf("request: %w", err)
+	}
 	return rec, nil
+}
+
+// check makes what is asked fit to be stored, or says why that can't be.
+func (req *Request) check() error {
+	if len(req.Messages) > 0 {
+		if req.Question != "" || len(req.History) > 0 {
+			return &UsageError{Message: "messages are a whole conversation: question and history can't be given beside them"}
+		}
+		if err := req.Say(req.Messages); err != nil {
+			return &UsageError{Message: err.Error()}
+		}
+	}
+	// Text that is not UTF-8 would not survive its storage as JSON.
+	req.Question = strings.TrimSpace(strings.ToValidUTF8(req.Question, "\uFFFD"))
+	req.Context = strings.ToValidUTF8(req.Context, "\uFFFD")
+	if req.Question == "" {
+		return &UsageError{Message: "the question is empty", Hint: "say what you want to know, for example: dossier ask \"why is the sky blue?\""}
+	}
+	size := len(req.Question) + len(req.Context)
+	req.History = slices.Clone(req.History)
+	for i := range req.History {
+		h := &req.History[i]
+		h.Content = strings.ToValidUTF8(h.Content, "\uFFFD")
+		size += len(h.Content)
+	}
+	for key, value := range req.Custom {
+		if toolkit.Reserved(key) {
+			return &UsageError{Message: fmt.Sprintf("custom_context can't have the key %q: the tools for documents use it among themselves", key)}
+		}
+		size += len(key) + len(value)
+	}
+	if size > maxQuestion {
+		return &UsageError{Message: fmt.Sprintf("the question has %d bytes, more than the %d that fit", size, maxQuestion), Hint: "put the material into a file and ask about it"}
+	}
+	return nil
 }
 
 // title is the first line of a question, shortened.
@@ -287,29 +325,6 @@ func (e *Engine) request(rec run.Record) (mode.Mode, *mode.Request, error) {
 		return nil, nil, fmt.Errorf("the stored request: %w", err)
 	}
 	return m, req, nil
-}
-
-// carryOut is the code of every run: the question, what the mode does with it,
-// the answer.
-func (e *Engine) carryOut(m mode.Mode, req *mode.Request, deliver func(quality)) run.Func {
-	return func(ctx context.Context, s *run.Scope) error {
-		if err := s.Emit(event.Message{Role: "user", Text: req.Question}); err != nil {
-			return err
-		}
-		a, err := m.Run(ctx, s, *req)
-		if err != nil {
-			return err
-		}
-		deliver(qualityOf(a))
-		if a.Report != nil {
-			if err := e.keepReport(ctx, s, a.Report); err != nil {
-				return err
-			}
-		}
-		return s.Emit(event.Message{
-			Role: "assistant", Text: a.Text, Reasoning: a.Reasoning, KeyPoints: a.KeyPoints, Model: a.Model, Extractive: a.Extractive,
-		})
-	}
 }
 
 // Sweep takes up what was left behind: runs whose worker is gone, and outcomes

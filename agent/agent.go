@@ -96,6 +96,9 @@ type Done struct {
 	// Extractive says that the answer was made without a model, and ByRules that
 	// rules decided what to do in the end.
 	Extractive, ByRules bool
+	// Shown is what was told of the answer while the model wrote it, in deltas of
+	// this execution.
+	Shown string `json:"-"`
 	// Why the work did not go as it should; empty if it did.
 	Why string
 }
@@ -154,7 +157,7 @@ func (a *Agent) Run(ctx context.Context, s *run.Scope, t Task) (Done, error) {
 	}
 	done := Done{
 		Answer: tool.Answer{Text: w.State.Result, Status: w.State.Status}, State: w.State,
-		Model: w.model, Extractive: w.extractive, ByRules: w.deciderName() == ByRules, Why: w.reason(),
+		Model: w.model, Extractive: w.extractive, ByRules: w.deciderName() == ByRules, Why: w.reason(), Shown: w.shown,
 	}
 	if done.Extractive {
 		done.Model = ""

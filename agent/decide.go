@@ -157,8 +157,9 @@ type object struct {
 }
 
 // call makes one call of the model as a step of the run. With want the reply is
-// held to it. That there is no reply is a *goneError.
-func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *object) (reply, error) {
+// held to it; find shows the answer in it, nil if there can't be one. That there
+// is no reply is a *goneError.
+func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *object, find finder) (reply, error) {
 	req.Model = cmp.Or(req.Model, w.Task.Model, w.Agent.Definition.Model, w.client.Setting().Name)
 	step := phase + "-" + strconv.Itoa(w.State.Iteration)
 	r, err := run.Step(ctx, w.Scope, step, func(ctx context.Context, s *run.Scope) (reply, error) {
@@ -171,13 +172,15 @@ func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *o
 		watched, vigil := who.Watch(call)
 		var r reply
 		var err error
+		show := w.showing(s, find)
 		if want == nil {
-			r, err = w.plain(watched, s, req, who)
+			r, err = w.plain(watched, s, req, who, show.sink())
 		} else {
-			r, err = w.structured(watched, s, req, want)
+			r, err = w.structured(watched, s, req, want, show.sink())
 		}
 		vigil.End()
 		if err == nil {
+			show.end()
 			r.At = time.Now().UTC()
 			return r, nil
 		}
@@ -233,20 +236,7 @@ func (e *goneError) toolless() bool {
 }
 
 // plain asks for a reply as it comes.
-func (w *Work) plain(ctx context.Context, s *run.Scope, req *llm.Request, who prompt.Caller) (reply, error) {
-	var sink func(llm.Chunk)
-	if !w.ends && len(w.Task.Callers) == 0 {
-		// A reply without a call is the answer; what came with a call before it
-		// was none.
-		stale := w.streamed
-		sink = func(c llm.Chunk) {
-			if c.Text != "" || c.Restart {
-				_ = s.Emit(event.AnswerDelta{Text: c.Text, Reset: c.Restart || stale})
-				stale = false
-				w.streamed = true
-			}
-		}
-	}
+func (w *Work) plain(ctx context.Context, s *run.Scope, req *llm.Request, who prompt.Caller, sink func(llm.Chunk)) (reply, error) {
 	resp, err := w.client.Stream(ctx, req, sink)
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Unsupported == "tool_choice" && req.ToolChoice != "" {
 		softer := *req
@@ -264,7 +254,7 @@ func (w *Work) plain(ctx context.Context, s *run.Scope, req *llm.Request, who pr
 }
 
 // structured asks for an object.
-func (w *Work) structured(ctx context.Context, s *run.Scope, req *llm.Request, want *object) (reply, error) {
+func (w *Work) structured(ctx context.Context, s *run.Scope, req *llm.Request, want *object, sink func(llm.Chunk)) (reply, error) {
 	var made json.RawMessage
 	info, err := llm.ObjectAs(ctx, w.client, req, want.schema, func(raw json.RawMessage) error {
 		if err := want.accept(raw); err != nil {
@@ -272,7 +262,7 @@ func (w *Work) structured(ctx context.Context, s *run.Scope, req *llm.Request, w
 		}
 		made = raw
 		return nil
-	}, llm.ObjectOptions{})
+	}, llm.ObjectOptions{Watch: sink})
 	if cerr := w.charge(s, req, info.Usage, info.Attempts); cerr != nil {
 		return reply{}, cerr
 	}

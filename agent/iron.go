@@ -26,7 +26,7 @@ type selection struct {
 
 func (iron) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 	with := withRule(in.Messages, ironChoice(in.Tools))
-	r, err := w.call(ctx, "reason", &llm.Request{Messages: with}, nil)
+	r, err := w.call(ctx, "reason", &llm.Request{Messages: with}, nil, nil)
 	if err != nil {
 		return Thought{}, err
 	}
@@ -67,7 +67,11 @@ func (iron) Select(ctx context.Context, w *Work, in Input, t Thought) (Choice, e
 	spec := named(in.Tools, c.Calls[0].Name).Spec()
 	rule := fmt.Sprintf("Now write the arguments of %s: %s\nReply with one JSON object that fits this JSON schema, and nothing else:\n%s", spec.Name, inPrompt(spec), spec.Schema.Strict)
 	messages := slices.Concat(in.Messages, []llm.Message{{Role: llm.RoleAssistant, Content: c.Text}, {Role: llm.RoleUser, Content: rule}})
-	r, err := w.call(ctx, "generate", &llm.Request{Messages: messages}, nil)
+	var find finder
+	if spec.Kind == tool.Final {
+		find = answerWritten
+	}
+	r, err := w.call(ctx, "generate", &llm.Request{Messages: messages}, nil, find)
 	if err != nil {
 		return Choice{}, err
 	}

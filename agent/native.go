@@ -32,7 +32,11 @@ func (w *Work) selectByCall(ctx context.Context, in Input, tools []llm.Tool) (Ch
 			req.ToolChoice = tools[0].Name
 		}
 	}
-	r, err := w.call(ctx, "select", req, nil)
+	find := answerCalled(in.Tools)
+	if !w.ends || len(tools) == 0 {
+		find = answerSpoken
+	}
+	r, err := w.call(ctx, "select", req, nil, find)
 	if err != nil {
 		return Choice{}, err
 	}
@@ -84,7 +88,7 @@ type hybrid struct{}
 func (hybrid) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 	spec := reasoningSpec(in.Tools)
 	req := &llm.Request{Messages: in.Messages, Tools: []llm.Tool{spec.For()}, ToolChoice: spec.Name}
-	r, err := w.call(ctx, "reason", req, nil)
+	r, err := w.call(ctx, "reason", req, nil, nil)
 	if err != nil {
 		return Thought{}, err
 	}

@@ -63,8 +63,7 @@ func (w *Work) open() []llm.Message {
 	if !strings.Contains(initial, "{task}") {
 		initial += "\n\n{task}"
 	}
-	messages := []llm.Message{{Role: llm.RoleSystem, Content: strings.TrimSpace(w.fill(system))}}
-	messages = append(messages, w.Task.History...)
+	messages := prompt.Opening(strings.TrimSpace(w.fill(system)), w.Task.History)
 	return append(messages, llm.Message{Role: llm.RoleUser, Content: strings.TrimSpace(w.fill(initial))})
 }
 

@@ -17,7 +17,7 @@ type react struct{}
 
 func (react) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 	messages := withRule(in.Messages, reactRule(in.Tools))
-	r, err := w.call(ctx, "reason", &llm.Request{Messages: messages, Stop: []string{"\nObservation:"}}, nil)
+	r, err := w.call(ctx, "reason", &llm.Request{Messages: messages, Stop: []string{"\nObservation:"}}, nil, answerMarked)
 	if err != nil {
 		return Thought{}, err
 	}

@@ -37,7 +37,7 @@ func (sgr) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 		t, err = readNextStep(raw, in.Tools)
 		return err
 	}
-	r, err := w.call(ctx, "reason", &llm.Request{Messages: in.Messages}, &object{schema: schema, accept: read})
+	r, err := w.call(ctx, "reason", &llm.Request{Messages: in.Messages}, &object{schema: schema, accept: read}, answerNested(in.Tools))
 	if gone, ok := errors.AsType[*goneError](err); ok && gone.Unfit {
 		return misread(gone, in.Tools), nil
 	}

@@ -87,7 +87,7 @@ type Work struct {
 
 	private []string // see tool.Call
 
-	streamed   bool // something was shown as the answer already
+	shown      string // of the answer, while it was written
 	model      string
 	extractive bool
 	why        string

@@ -3,9 +3,11 @@ package cite_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -113,6 +115,18 @@ func FuzzSplit(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestMarks(t *testing.T) {
+	text := "Ä [1]. B [2][3]; c [4, 5] `x[6]`\n\n```\na[7]\n```\n【8】 [2024] [x]\n~~~\n[9]"
+	var got []string
+	for _, m := range cite.Marks(text) {
+		got = append(got, fmt.Sprintf("%d %s", m.Number, m.In(text)))
+	}
+	want := []string{"1 [1]", "2 [2]", "3 [3]", "4 [4, 5]", "5 [4, 5]", "8 【8】"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestOnlyKnown(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"dossier/lang"
 )
 
 // A marker is a place where an answer cites sources by number.
@@ -95,30 +97,63 @@ func OnlyKnown(markdown string, known func(n int) bool) (text string, unknown []
 // Renumber gives the citations of an answer in Markdown other numbers. Those
 // for which there is none are taken out. Code is left alone.
 func Renumber(markdown string, to func(n int) (number int, ok bool)) string {
-	var b, prose strings.Builder
-	flush := func() {
-		b.WriteString(renumber(prose.String(), to))
-		prose.Reset()
+	var b strings.Builder
+	byFences(markdown, func(part string, code bool) {
+		if !code {
+			part = renumber(part, to)
+		}
+		b.WriteString(part)
+	})
+	return b.String()
+}
+
+// byFences cuts a text in Markdown into blocks of fenced code and what stands
+// between them.
+func byFences(markdown string, each func(part string, code bool)) {
+	fence, from, at := "", 0, 0
+	flush := func(to int, code bool) {
+		if from < to {
+			each(markdown[from:to], code)
+		}
+		from = to
 	}
-	fence := ""
 	for line := range strings.Lines(markdown) {
 		bare := strings.TrimSpace(line)
 		switch {
 		case fence == "" && fenceLine().MatchString(line):
-			flush()
+			flush(at, false)
 			fence = bare[:3]
-			b.WriteString(line)
-		case fence != "":
-			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
-				fence = ""
-			}
-			b.WriteString(line)
-		default:
-			prose.WriteString(line)
+		case fence != "" && strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "":
+			flush(at+len(line), true)
+			fence = ""
 		}
+		at += len(line)
 	}
-	flush()
-	return b.String()
+	flush(len(markdown), fence != "")
+}
+
+// Mark is a place in an answer that cites a source.
+type Mark struct {
+	lang.Span // in bytes
+	Number    int
+}
+
+// Marks returns the citations of an answer in Markdown, in order; a place that
+// cites several sources is several marks.
+func Marks(markdown string) []Mark {
+	var out []Mark
+	at := 0
+	byFences(markdown, func(part string, code bool) {
+		if !code {
+			for _, m := range markers(part, codeSpans(part)) {
+				for _, n := range m.numbers {
+					out = append(out, Mark{lang.Span{Start: at + m.start, End: at + m.end}, n})
+				}
+			}
+		}
+		at += len(part)
+	})
+	return out
 }
 
 // renumber does it for a text without fenced code.

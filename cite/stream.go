@@ -35,6 +35,9 @@ func (s *Stream) Reset() {
 // Whole is what there is of the text in whole sentences, as it was written.
 func (s *Stream) Whole() string { return strings.TrimSpace(s.raw.String()[:s.ends.last]) }
 
+// Passed is all that was passed on.
+func (s *Stream) Passed() string { return s.sent }
+
 // End passes the rest on.
 func (s *Stream) End() { s.passTo(s.raw.Len()) }
 

@@ -6,21 +6,29 @@ import (
 	"unicode/utf8"
 )
 
-// fieldStream picks the text of one string field at the top of a JSON object
-// out of the pieces in which the object arrives. A nil one does nothing.
+// StreamField returns a function that takes the pieces in which a JSON object
+// arrives. It passes the text of one of its string fields on as it comes: one at
+// the top, or below it, with the names on the way and dots between.
+func StreamField(field string, sink func(text string)) (feed func(piece string)) {
+	f := &fieldStream{path: strings.Split(field, "."), sink: sink}
+	return f.feed
+}
+
+// fieldStream picks the text of one string field of a JSON object out of the
+// pieces in which the object arrives. A nil one does nothing.
 type fieldStream struct {
-	field string
+	path  []string // names from the top of the object to the field
 	sink  func(string)
 	reset func()
 
 	sent    bool // sink got something since the last reset
 	depth   int  // of brackets
 	state   fieldState
-	key     []byte // the last string at depth 1
-	colon   bool   // and a colon followed it
-	escape  []byte // an escape that isn't complete
-	high    rune   // the first half of a surrogate pair
-	wanted  bool   // the string is the field's
+	keys    [][]byte // the last string at each depth of the path
+	colon   bool     // and a colon followed the one at this depth
+	escape  []byte   // an escape that isn't complete
+	high    rune     // the first half of a surrogate pair
+	wanted  bool     // the string is the field's
 	out     strings.Builder
 	tagTail string // a possible beginning of </think>
 	thought bool
@@ -61,7 +69,7 @@ func (f *fieldStream) restart() {
 	if f.sent && f.reset != nil {
 		f.reset()
 	}
-	*f = fieldStream{field: f.field, sink: f.sink, reset: f.reset}
+	*f = fieldStream{path: f.path, sink: f.sink, reset: f.reset}
 }
 
 // whole tells a text of which nothing was heard while it arrived.
@@ -149,6 +157,7 @@ func (f *fieldStream) next(c byte) {
 			f.depth++
 		}
 		f.colon = false
+		f.forget()
 	case '}', ']':
 		f.depth--
 		if f.depth <= 0 {
@@ -158,18 +167,42 @@ func (f *fieldStream) next(c byte) {
 		f.colon = true
 	case ',':
 		f.colon = false
-		f.key = f.key[:0]
+		f.forget()
 	case '"':
 		if f.depth == 0 {
 			return // prose before the object
 		}
 		f.state = inString
 		f.high = 0
-		f.wanted = f.depth == 1 && f.colon && string(f.key) == f.field
-		if f.depth == 1 && !f.colon {
-			f.key = f.key[:0]
+		f.wanted = f.colon && f.here()
+		if !f.colon {
+			f.forget()
 		}
 	}
+}
+
+// forget drops the name at this depth.
+func (f *fieldStream) forget() {
+	if f.depth == 0 || f.depth > len(f.path) {
+		return
+	}
+	for len(f.keys) < f.depth {
+		f.keys = append(f.keys, nil)
+	}
+	f.keys[f.depth-1] = f.keys[f.depth-1][:0]
+}
+
+// here says whether the value that begins is that of the field.
+func (f *fieldStream) here() bool {
+	if f.depth != len(f.path) {
+		return false
+	}
+	for i, name := range f.path {
+		if string(f.keys[i]) != name {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *fieldStream) inString(c byte) {
@@ -194,8 +227,8 @@ func (f *fieldStream) put(s string) {
 	if f.wanted {
 		f.flushHalf()
 		f.out.WriteString(s)
-	} else if f.depth == 1 && !f.colon {
-		f.key = append(f.key, s...)
+	} else if f.depth <= len(f.path) && !f.colon {
+		f.keys[f.depth-1] = append(f.keys[f.depth-1], s...)
 	}
 }
 

@@ -26,16 +26,21 @@ func TestFieldStreamOfAnyPieces(t *testing.T) {
 		} else {
 			want = ""
 		}
+		field := "answer"
+		if rapid.Bool().Draw(t, "below") {
+			field = "function.answer"
+			object = map[string]any{"a": rapid.SampledFrom([]any{"x", []string{"answer", "function"}, map[string]any{"answer": "no"}}).Draw(t, "beside"), "answer": "no", "function": object}
+		}
 		data, err := json.Marshal(object)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := rapid.SampledFrom([]string{"", " ", "<think>{\"answer\":\"no\"}</think>\n", "Here: ", "```json\n"}).Draw(t, "before") + string(data)
 		got := ""
-		f := &fieldStream{field: "answer", sink: func(s string) { got += s }}
+		feed := StreamField(field, func(s string) { got += s })
 		for text != "" {
 			n := rapid.IntRange(1, min(len(text), 9)).Draw(t, "n")
-			f.feed(text[:n])
+			feed(text[:n])
 			text = text[n:]
 		}
 		if got != want {
@@ -48,11 +53,12 @@ func FuzzFieldStream(f *testing.F) {
 	f.Add(`{"answer":"\ud83d\ude00 \u12"}`, 3)
 	f.Add(`<think>x</thi`, 2)
 	f.Fuzz(func(t *testing.T, text string, n int) {
-		s := &fieldStream{field: "answer", sink: func(string) {}}
+		feed, below := StreamField("answer", func(string) {}), StreamField("a.b.c", func(string) {})
 		n = max(1, n%16)
 		for len(text) > 0 {
 			k := min(n, len(text))
-			s.feed(text[:k])
+			feed(text[:k])
+			below(text[:k])
 			text = text[k:]
 		}
 	})

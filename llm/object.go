@@ -47,6 +47,9 @@ type ObjectOptions struct {
 	StreamField string
 	Sink        func(text string)
 	Reset       func()
+	// Watch gets the chunks of each reply as they come, the first one of a reply
+	// being a Restart.
+	Watch func(Chunk)
 	// TextField is a string field at the top of the object that is all that
 	// matters. A reply in plain text is that field, fields beside it that are
 	// missing or don't fit are empty, the model is asked again once at most, and
@@ -138,7 +141,7 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 		}
 	}
 	if a.opts.Sink != nil && a.opts.StreamField != "" {
-		a.stream = &fieldStream{field: a.opts.StreamField, sink: a.opts.Sink, reset: a.opts.Reset}
+		a.stream = &fieldStream{path: []string{a.opts.StreamField}, sink: a.opts.Sink, reset: a.opts.Reset}
 	}
 	retries := a.opts.MaxRetries
 	if retries == 0 {
@@ -150,7 +153,7 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 	var refusal error // the first one of the endpoint that a step down answered
 	for failed := 0; ; {
 		a.stream.restart()
-		resp, err := a.model.Stream(ctx, a.request(req), a.stream.chunks())
+		resp, err := a.model.Stream(ctx, a.request(req), a.sink())
 		if err != nil {
 			if ctx.Err() != nil {
 				return err // whoever broke the call off may want what there is
@@ -190,6 +193,21 @@ func (a *asker) ask(ctx context.Context, req *Request, accept func(json.RawMessa
 			told.Then = ThenOtherWay
 		}
 		tell(ctx, told)
+	}
+}
+
+// sink is who listens to the next reply, nil when nobody does.
+func (a *asker) sink() func(Chunk) {
+	field, watch := a.stream.chunks(), a.opts.Watch
+	if watch == nil {
+		return field
+	}
+	watch(Chunk{Restart: true})
+	return func(c Chunk) {
+		watch(c)
+		if field != nil {
+			field(c)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ package mode
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"dossier/event"
 	"dossier/lang"
@@ -29,10 +30,17 @@ type Request struct {
 	// have several, and Instance the long-lived one whose turn it is.
 	Agent    string `json:"agent,omitempty"`
 	Instance string `json:"instance,omitempty"`
+	// AgentID is what clients know the agent by. To name one is to go on with that
+	// agent, in its conversation; otherwise it gets one of its own.
+	AgentID string `json:"agent_id,omitempty"`
+	// Custom is the caller's own part of what the tools and phases of an agent
+	// share. No model sees it.
+	Custom map[string]json.RawMessage `json:"custom_context,omitempty"`
 	// Model replaces the configured model of every role.
 	Model string `json:"model,omitempty"`
 	// History is the conversation before the question, for callers that keep
-	// it themselves; otherwise it is the session's.
+	// it themselves; otherwise it is the session's. Messages of the system are
+	// instructions of whoever asks.
 	History []llm.Message `json:"history,omitempty"`
 	// NoInput forbids questions to the user.
 	NoInput bool       `json:"no_input,omitempty"`
@@ -58,7 +66,12 @@ type Answer struct {
 	// Unanswered says that the text only tells that there is no answer.
 	Unanswered bool `json:"unanswered,omitempty"`
 	// Report is the answer with what it rests on, for modes that have sources.
+	// Text is its Markdown then, and the answer by itself is made of it.
 	Report *report.Report `json:"report,omitempty"`
+	// Shown is what was told of the answer while it was written, in deltas of this
+	// execution that were not voided. Where it is not the answer, that is told
+	// when it is delivered.
+	Shown string `json:"-"`
 }
 
 // Mode carries out runs. It is safe for concurrent use and keeps nothing
@@ -99,10 +112,15 @@ type History func(ctx context.Context, session, run string, limit int) ([]event.
 
 // Conversation returns what was said before the question: what the caller
 // brought along, or the session's last messages, recorded so that a resumed run
-// sees the same.
+// sees the same. Of what the caller brought the instructions are always there,
+// and the last limit messages of the rest.
 func (r Request) Conversation(ctx context.Context, s *run.Scope, history History, limit int) ([]llm.Message, error) {
 	if len(r.History) > 0 {
-		return r.History[max(0, len(r.History)-limit):], nil
+		n := 0
+		for n < len(r.History) && r.History[n].Role == llm.RoleSystem {
+			n++
+		}
+		return slices.Concat(r.History[:n], r.History[max(n, len(r.History)-max(limit, 0)):]), nil
 	}
 	rec := s.Record()
 	if limit <= 0 || rec.Session == rec.ID {

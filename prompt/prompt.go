@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	_ "embed" // of a prompt
 	"errors"
 	"fmt"
 	"io/fs"
@@ -165,11 +166,32 @@ func (t *Task[In, Out]) Messages(in In) ([]llm.Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prompt %s: %w", t.Name, err)
 	}
-	messages := []llm.Message{{Role: llm.RoleSystem, Content: system}}
+	var history []llm.Message
 	if t.History != nil {
-		messages = append(messages, t.History(in)...)
+		history = t.History(in)
 	}
-	return append(messages, llm.Message{Role: llm.RoleUser, Content: user}), nil
+	return append(Opening(system, history), llm.Message{Role: llm.RoleUser, Content: user}), nil
+}
+
+//go:embed instructions.md
+var instructions string
+
+// Opening begins a conversation: the system's prompt and what was said before.
+// Messages of the system among that are instructions of whoever asks; they go
+// with the prompt, since some providers take one such message, the first.
+func Opening(system string, history []llm.Message) []llm.Message {
+	out := []llm.Message{{Role: llm.RoleSystem, Content: system}}
+	for _, m := range history {
+		if m.Role != llm.RoleSystem {
+			out = append(out, m)
+			continue
+		}
+		if out[0].Content == system {
+			out[0].Content += "\n\n" + strings.TrimSpace(instructions)
+		}
+		out[0].Content += "\n\n" + strings.TrimSpace(m.Content)
+	}
+	return out
 }
 
 // ErrNoModel is why a fallback decides when no model is configured.

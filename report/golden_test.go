@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -203,7 +204,7 @@ func TestGolden(t *testing.T) {
 			}
 			for ext, got := range map[string]string{
 				".md": Markdown(r), ".html": HTML(r),
-				".short.md": Form{Extent: Short}.Markdown(r), ".brief.md": Form{Extent: Brief}.Markdown(r),
+				".short.md": Form{Extent: Short}.Markdown(r), ".brief.md": Form{Extent: Brief}.Markdown(r), ".plain.txt": plainly(t, r),
 			} {
 				name := filepath.Join("testdata", string(w.code)+"-"+kind+ext)
 				if *update {
@@ -221,4 +222,20 @@ func TestGolden(t *testing.T) {
 			}
 		}
 	}
+}
+
+// plainly is the answer of a report by itself with its marks below it.
+func plainly(t *testing.T, r *Report) string {
+	t.Helper()
+	text, cited := Plain(r)
+	var b strings.Builder
+	b.WriteString(text + "\n\n")
+	for _, c := range cited {
+		runes := []rune(text)
+		if mark := string(runes[c.Start:c.End]); mark != cite.Marker([]int{c.Number}) {
+			t.Errorf("%+v is at %q", c, mark)
+		}
+		fmt.Fprintf(&b, "%d-%d [%d] %s | %s | %s\n", c.Start, c.End, c.Number, c.URL, c.Title, c.Quote)
+	}
+	return b.String()
 }

@@ -343,6 +343,13 @@ func checkHostile(t failer, text string) {
 			checkMarkdown(t, r, Form{Extent: extent}.Markdown(r))
 			checkLinked(t, r, Form{Extent: extent, Linked: true}.Markdown(r))
 		}
+		said, cited := Plain(r)
+		checkMarkdown(t, r, said)
+		for _, c := range cited {
+			if runes := []rune(said); c.Start >= c.End || c.End > len(runes) || runes[c.Start] == ' ' || r.Source(c.Number) == nil {
+				t.Errorf("%+v in\n%s", c, said)
+			}
+		}
 	}
 }
 

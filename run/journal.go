@@ -35,6 +35,9 @@ type Record struct {
 	Mode    string `json:"mode"`
 	// Request is what was asked, with every setting that the run depends on.
 	Request json.RawMessage `json:"request,omitempty"`
+	// Agent is the id by which clients know the agent that works on it: one agent
+	// may have several runs. It is empty where none does.
+	Agent string `json:"agent_id,omitempty"`
 	// Title is a short line for lists.
 	Title  string `json:"title"`
 	Status Status `json:"status"`

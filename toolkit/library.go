@@ -37,6 +37,10 @@ const (
 	KeyCoverage = "kb_coverage" // the share of the plan's questions that the context answers
 )
 
+// Reserved says whether an entry of the state's Custom is for what these tools tell
+// each other: nobody else may write it.
+func Reserved(key string) bool { return strings.HasPrefix(key, "kb_") }
+
 func (k *Toolkit) libraryMakers() []maker {
 	with := func(name string, build func(*collection) tool.Tool) maker {
 		return maker{name: name, make: func(config json.RawMessage, _ Settings) (tool.Tool, error) {

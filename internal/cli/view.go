@@ -119,7 +119,7 @@ func (v *textView) show(ev event.Event) {
 	}
 	switch d := ev.Data.(type) {
 	case event.AnswerDelta:
-		if ev.Agent == "" { // else it is not the run's answer
+		if ev.Agent == "" && !d.Ready { // else it is not the run's answer, or that follows whole
 			v.delta(d)
 		}
 		return

@@ -57,6 +57,10 @@ func TestTextView(t *testing.T) {
 			true, []event.Data{event.AnswerDelta{Text: "one "}, event.Message{Role: "assistant", Text: "one two"}},
 			"one two\n",
 		},
+		"an answer that nobody saw being written comes as the message": {
+			true, []event.Data{event.AnswerDelta{Text: "on", Reset: true, Ready: true}, event.AnswerDelta{Text: "e", Ready: true}, event.Message{Role: "assistant", Text: "# title\n\none", Answer: "one"}},
+			"title\n\none\n",
+		},
 		"an escape in two pieces": {
 			true, []event.Data{event.AnswerDelta{Text: "a\x1b"}, event.AnswerDelta{Text: "[31mb"}, event.Message{Role: "assistant", Text: "a\x1b[31mb"}},
 			"ab\n",

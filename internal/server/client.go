@@ -86,7 +86,7 @@ func (c *Client) Show(ctx context.Context, id string) (dossier.Detail, error) {
 // List implements Runs.
 func (c *Client) List(ctx context.Context, f dossier.Filter) ([]run.Record, error) {
 	q := url.Values{}
-	for key, value := range map[string]string{"session": f.Session, "status": string(f.Status), "before": f.Before} {
+	for key, value := range map[string]string{"session": f.Session, "agent": f.Agent, "status": string(f.Status), "before": f.Before} {
 		if value != "" {
 			q.Set(key, value)
 		}

@@ -222,7 +222,7 @@ func (a *api) start(w http.ResponseWriter, r *http.Request) error {
 
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	f := dossier.Filter{Session: q.Get("session"), Status: run.Status(q.Get("status")), Before: q.Get("before")}
+	f := dossier.Filter{Session: q.Get("session"), Agent: q.Get("agent"), Status: run.Status(q.Get("status")), Before: q.Get("before")}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {

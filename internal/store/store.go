@@ -114,6 +114,7 @@ const (
 // Filter narrows List. The zero value means the newest 100 runs.
 type Filter struct {
 	Session string
+	Agent   string // runs of the agent with this id
 	Status  run.Status
 	Limit   int
 	Before  string // only runs older than this one

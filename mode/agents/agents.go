@@ -136,6 +136,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	language := req.Language(set.Lang)
 	done, err := a.Run(ctx, s, agent.Task{
 		Text: req.Question, Material: req.Context, History: history, Lang: language, Model: req.Model, NoInput: req.NoInput,
+		ID: req.AgentID, Custom: req.Custom,
 	})
 	if err != nil {
 		return mode.Answer{}, err

@@ -30,7 +30,7 @@ type delivery struct {
 }
 
 func (d *delivery) deliver(ctx context.Context) (mode.Answer, error) {
-	a := mode.Answer{Model: d.done.Model, Extractive: d.done.Extractive, Unanswered: d.done.Answer.Status != tool.Completed}
+	a := mode.Answer{Model: d.done.Model, Extractive: d.done.Extractive, Unanswered: d.done.Answer.Status != tool.Completed, Shown: d.done.Shown}
 	if len(d.done.State.Sources) == 0 { // it has found nothing that could be cited
 		a.Text = cite.Sanitize(d.body())
 		if d.research {

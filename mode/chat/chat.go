@@ -122,7 +122,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 		return mode.Answer{}, err
 	}
 	v := made.Value
-	return mode.Answer{Text: v.Answer, Reasoning: v.Reasoning, KeyPoints: v.KeyPoints, Model: made.Model}, nil
+	return mode.Answer{Text: v.Answer, Reasoning: v.Reasoning, KeyPoints: v.KeyPoints, Model: made.Model, Shown: written.String()}, nil
 }
 
 var _ mode.Situated = (*Mode)(nil)

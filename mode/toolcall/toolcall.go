@@ -89,7 +89,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err := s.Emit(event.AgentAction{Tool: name, Arguments: set.Args}); err != nil {
 		return mode.Answer{}, err
 	}
-	state := &tool.State{Status: tool.Researching, Task: req.Question, Lang: string(req.Language("")), Created: s.Record().Created.UTC().Format(time.DateOnly)}
+	state := &tool.State{Status: tool.Researching, Task: req.Question, Lang: string(req.Language("")), Created: s.Record().Created.UTC().Format(time.DateOnly), Custom: req.Custom}
 	out, err := run.EffectStep(ctx, s, set.Tool.Effect, "call", func(ctx context.Context, step *run.Scope) (tool.Outcome, error) {
 		breakable := step
 		if set.Tool.Effect == run.Effectful {

@@ -185,6 +185,7 @@ type writing struct {
 	history  []llm.Message
 	evidence *sources.Evidence
 	about    []string // what the question was asked of
+	shown    string   // of the answer, while it was written
 }
 
 func (w *writing) write(ctx context.Context) (mode.Answer, error) {
@@ -216,6 +217,7 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 		return mode.Answer{}, err
 	}
 	stream.End()
+	w.shown = stream.Passed()
 	made.Value.Reasoning = cite.Sanitize(made.Value.Reasoning)
 	if !made.Extractive && made.Why != "" {
 		w.evidence.Trouble = append(w.evidence.Trouble, lang.Text(w.language, "research.answer-cut", "why", made.Why))
@@ -253,6 +255,7 @@ func (w *writing) insteadOf(why string) (mode.Answer, error) {
 
 // void says that the answer is not what was seen of it while it was written.
 func (w *writing) void(why string) error {
+	w.shown = ""
 	if w.set.Earlier() {
 		return nil // whose answers nobody saw before they were whole
 	}
@@ -458,7 +461,7 @@ func (w *writing) deliver(r *report.Report, a mode.Answer) (mode.Answer, error) 
 			return mode.Answer{}, err
 		}
 	}
-	a.Report, a.Text, a.Extractive = r, report.Markdown(r), r.Extractive && a.Model == ""
+	a.Report, a.Text, a.Extractive, a.Shown = r, report.Markdown(r), r.Extractive && a.Model == "", w.shown
 	return a, nil
 }
 

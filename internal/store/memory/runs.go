@@ -97,7 +97,7 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) 
 		if len(list) == f.Limit {
 			break
 		}
-		if j.n < before && (f.Session == "" || j.rec.Session == f.Session) && (f.Status == "" || j.rec.Status == f.Status) {
+		if j.n < before && (f.Session == "" || j.rec.Session == f.Session) && (f.Agent == "" || j.rec.Agent == f.Agent) && (f.Status == "" || j.rec.Status == f.Status) {
 			rec := j.rec
 			rec.Request = nil
 			list = append(list, rec)

@@ -62,6 +62,14 @@ func TestRunsAreFoundByIndex(t *testing.T) {
 	}
 }
 
+// The runs of an agent are found without looking at those of others.
+func TestRunsOfAgentsAreFoundByIndex(t *testing.T) {
+	got := planOf(t, openHere(t), selectListed+"WHERE 1"+ofAgent+" ORDER BY r.n DESC LIMIT ?", "a_1", 1)
+	if strings.Contains(got, "SCAN") || !strings.Contains(got, "agents_id") {
+		t.Error(got)
+	}
+}
+
 // However many runs have seats, one that comes or goes is dealt with by indexes.
 func TestSeatsAreReadByIndex(t *testing.T) {
 	s := openHere(t)

@@ -112,14 +112,14 @@ const (
 	selectListed = "SELECT NULL, " + recordColumns
 
 	recordColumns = `r.n, r.id, coalesce(s.id, ''), q.mode, q.title, r.status, r.failure, r.epoch, r.owner, r.home, r.lease_until,
-	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at
-	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session `
+	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at, coalesce(a.id, '')
+	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session LEFT JOIN agents a ON a.run = r.n `
 )
 
 func scanRecord(row scanner) (n int64, r run.Record, err error) {
 	err = row.Scan(unpacked{&r.Request}, &n, &r.ID, &r.Session, &r.Mode, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, &r.Home, timeAt{&r.LeaseUntil},
 		timeAt{&r.Created}, timeAt{&r.Updated}, &r.LastSeq, &r.Active, &r.Spent.Calls, &r.Spent.InputTokens, &r.Spent.OutputTokens, &r.Spent.Cost,
-		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt)
+		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt, &r.Agent)
 	return n, r, err
 }
 
@@ -145,6 +145,9 @@ func (s *Store) Run(ctx context.Context, id string) (r run.Record, err error) {
 	return r, explain(err, s.path)
 }
 
+// ofAgent narrows a list to the runs of an agent.
+const ofAgent = " AND r.n IN (SELECT run FROM agents WHERE id = ?)"
+
 // List implements store.Runs.
 func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) {
 	if f.Limit <= 0 {
@@ -163,6 +166,9 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) 
 	}
 	if f.Session != "" {
 		where, args = where+" AND r.session = (SELECT n FROM sessions WHERE id = ?)", append(args, f.Session)
+	}
+	if f.Agent != "" {
+		where, args = where+ofAgent, append(args, f.Agent)
 	}
 	if f.Status != "" {
 		where, args = where+" AND r.status = ?", append(args, string(f.Status))

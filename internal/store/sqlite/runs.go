@@ -91,6 +91,9 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 		}
 		err = tx.exec("INSERT INTO requests (run, mode, title, request, created, fork_of, fork_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			n, r.Mode, r.Title, request, moment(created), r.ForkOf, r.ForkAt)
+		if err == nil && r.Agent != "" {
+			err = tx.exec("INSERT INTO agents (run, id) VALUES (?, ?)", n, r.Agent)
+		}
 		if err != nil {
 			return err
 		}

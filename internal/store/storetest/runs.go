@@ -15,7 +15,7 @@ import (
 var runTests = []test{
 	{"a created run is queued and comes back whole", func(f *fixture) {
 		r := run.Record{
-			ID: "r1", Session: "s1", Mode: "deep_search", Request: json.RawMessage(`{"q":"why","n":3}`), Title: "Why?",
+			ID: "r1", Session: "s1", Mode: "deep_search", Request: json.RawMessage(`{"q":"why","n":3}`), Title: "Why?", Agent: "sgr_agent_1",
 			Created: at, Spent: run.Spent{Calls: 2, InputTokens: 10, OutputTokens: 5, Cost: 0.25, Searches: 1, Pages: 4},
 			Active: 3 * time.Second, ForkOf: "r0", ForkAt: "round-1/reflect",
 			Owner: "nobody", Epoch: 9, LastSeq: 7, LeaseUntil: at, Status: run.Running,
@@ -97,18 +97,7 @@ var runTests = []test{
 			f.create(fmt.Sprintf("r%d", i), fmt.Sprintf("s%d", i%2))
 		}
 		f.acquire("r3", "worker")
-		list := func(filter store.Filter, want ...string) {
-			f.Helper()
-			got, err := f.store.List(f.ctx, filter)
-			f.ok(err)
-			var ids []string
-			for _, r := range got {
-				ids = append(ids, r.ID)
-			}
-			if !reflect.DeepEqual(ids, want) {
-				f.Fatalf("%+v: got %v, want %v", filter, ids, want)
-			}
-		}
+		list := f.listed
 		list(store.Filter{}, "r6", "r5", "r4", "r3", "r2", "r1", "r0")
 		list(store.Filter{Limit: 2}, "r6", "r5")
 		list(store.Filter{Limit: 2, Before: "r5"}, "r4", "r3")
@@ -119,6 +108,30 @@ var runTests = []test{
 		list(store.Filter{Session: "none"})
 		_, err := f.store.List(f.ctx, store.Filter{Before: "none"})
 		f.is(err, run.ErrUnknownRun)
+	}},
+	{"runs are found by the agent that works on them", func(f *fixture) {
+		for i, agent := range []string{"a_1", "", "a_2", "a_1", "", "a_1"} {
+			f.ok(f.store.Create(f.ctx, run.Record{ID: fmt.Sprintf("r%d", i), Session: fmt.Sprintf("s%d", i%2), Agent: agent}, nil, nil))
+		}
+		f.acquire("r3", "worker")
+		f.ok(f.store.Delete(f.ctx, "r5"))
+		for _, f.store = range f.handles { // every process finds them
+			f.listed(store.Filter{Agent: "a_1"}, "r3", "r0")
+			f.listed(store.Filter{Agent: "a_1", Limit: 1}, "r3")
+			f.listed(store.Filter{Agent: "a_1", Before: "r3"}, "r0")
+			f.listed(store.Filter{Agent: "a_1", Status: run.Queued}, "r0")
+			f.listed(store.Filter{Agent: "a_2", Session: "s0"}, "r2")
+			f.listed(store.Filter{Agent: "a_2", Session: "s1"})
+			f.listed(store.Filter{Agent: "a"})
+			f.listed(store.Filter{Agent: "A_1"})
+			f.listed(store.Filter{Agent: "a_%"})
+		}
+		list, err := f.store.List(f.ctx, store.Filter{Agent: "a_2"})
+		f.ok(err)
+		if h := f.history("r2"); len(list) != 1 || list[0].Agent != "a_2" || h.Record.Agent != "a_2" || f.record("r1").Agent != "" {
+			f.Fatalf("got %+v, %+v", list, h.Record)
+		}
+		f.ok(f.store.Check(f.ctx))
 	}},
 	{"the default list has 100 runs", func(f *fixture) {
 		for i := range 105 {

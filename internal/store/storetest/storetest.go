@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -154,6 +155,20 @@ func (f *fixture) record(id string) run.Record {
 	r, err := f.store.Run(f.ctx, id)
 	f.ok(err)
 	return r
+}
+
+// listed demands that these runs are in a list, in this order.
+func (f *fixture) listed(filter store.Filter, want ...string) {
+	f.Helper()
+	got, err := f.store.List(f.ctx, filter)
+	f.ok(err)
+	var ids []string
+	for _, r := range got {
+		ids = append(ids, r.ID)
+	}
+	if !slices.Equal(ids, want) {
+		f.Fatalf("%+v: got %v, want %v", filter, ids, want)
+	}
 }
 
 // history returns what is known of a run.
