@@ -128,3 +128,16 @@ func TestLabelStaysInItsPlace(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Instructions of whoever asks go with the system's prompt: some providers take
+// one message of the system, the first.
+func TestOpening(t *testing.T) {
+	history := []llm.Message{{Role: llm.RoleSystem, Content: "Be short."}, {Role: llm.RoleUser, Content: "hello"}, {Role: llm.RoleSystem, Content: "Be kind."}}
+	got := prompt.Opening("You answer.", history)
+	if len(got) != 2 || got[1].Content != "hello" || !strings.HasPrefix(got[0].Content, "You answer.\n\n") || !strings.HasSuffix(got[0].Content, "\n\nBe short.\n\nBe kind.") {
+		t.Errorf("%+v", got)
+	}
+	if got := prompt.Opening("You answer.", nil); len(got) != 1 || got[0].Content != "You answer." {
+		t.Errorf("%+v", got)
+	}
+}
