@@ -21,26 +21,12 @@ import (
 // looped are the settings for the evidence loop.
 var looped = map[string]string{"deep_research.engine": "loop"}
 
-// townScholar is a plan for a question of the web.
-var townScholar = scholar{
-	title: "Oststrand and its people",
-	sections: []planned{
-		{"Population", "How many inhabitants does Oststrand have?", []string{"Oststrand inhabitants census"}},
-		{"Government", "Who is the mayor of Oststrand?", []string{"mayor of Oststrand"}},
-		{"Bridge", "When was the Keldra Bridge opened?", []string{"Keldra Bridge opened"}},
-	},
-	enough: 2, next: []string{"Oststrand fish market", "Keldra Bridge length", "Oststrand harbour", "Oststrand pilots", "river Aune", "Oststrand history", "Grenmoor", "Oststrand museum", "Veyholm", "Skarrow windmill", "Aune newts", "Oststrand ferry"},
-	scribe: scribe{lie: "The town hall of Oststrand is built of chocolate [1]."},
-}
-
-const oststrandQuestion = "What kind of town is Oststrand, and how is it governed?"
-
 func startLoop(t *testing.T, s *scholar, more ...map[string]string) (*Engine, *webtest.Web) {
 	t.Helper()
 	w := startWeb(t, webtest.Options{})
 	flags := append([]map[string]string{looped}, more...)
 	if s != nil {
-		flags = append(flags, connected(llmtest.Start(t, llmtest.Script{Rules: s.rules()})))
+		flags = append(flags, connected(llmtest.Start(t, llmtest.Script{Rules: s.Rules()})))
 	}
 	return engine(t, memory.New(memory.Options{}), onWeb(t, w, flags...)), w
 }
@@ -92,7 +78,7 @@ func reflections(events []event.Event) int {
 // limit, and then there is a report anyway.
 func TestLoopIterations(t *testing.T) {
 	never := townScholar
-	never.enough = 0
+	never.Enough = 0
 	for _, c := range []struct{ set, want int }{{0, 5}, {1, 1}, {3, 3}, {10, 10}} {
 		t.Run(fmt.Sprint(c.set), func(t *testing.T) {
 			more := map[string]string{"deep_research.section_pages": "1"}
@@ -120,7 +106,7 @@ func TestLoopIterations(t *testing.T) {
 func TestLoopSurvivesAPowerCut(t *testing.T) {
 	t.Parallel()
 	model := townScholar
-	script := llmtest.Script{Rules: model.rules()}
+	script := llmtest.Script{Rules: model.Rules()}
 	srv, later := llmtest.Start(t, script), llmtest.Start(t, script)
 	w := startWeb(t, webtest.Options{})
 	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, looped, connected(srv), forgetful))
@@ -223,7 +209,7 @@ func TestLoopWithAModelThatFails(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
 	for n := 1; ; n += 2 {
 		var calls atomic.Int64
-		rules := townScholar.rules()
+		rules := townScholar.Rules()
 		rules = append([]llmtest.Rule{}, rules...)
 		for i := range rules {
 			do := rules[i].Reply.Func

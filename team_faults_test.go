@@ -32,7 +32,7 @@ func TestTeamSurvivesAPowerCut(t *testing.T) {
 		}
 		return strings.ReplaceAll(sameOnEachStart(t, w, report.Markdown(r)), id, "RUN")
 	}
-	srv := llmtest.Start(t, llmtest.Script{Rules: new(inTurn).team(theTeam, nil).rules()})
+	srv := llmtest.Start(t, llmtest.Script{Rules: new(inTurn).Team(theTeam, nil).Rules()})
 	disk := &cutStore{Store: memory.New(memory.Options{})}
 	disk.left.Store(1 << 40)
 	e := engine(t, disk, onWeb(t, w, connected(srv)))
@@ -47,8 +47,8 @@ func TestTeamSurvivesAPowerCut(t *testing.T) {
 		n := 1 + draw.Int64N(commits-1)
 		turns := new(inTurn)
 		left := make(chan struct{})
-		before := llmtest.Start(t, llmtest.Script{Rules: turns.team(theTeam, left).rules()})
-		later := llmtest.Start(t, llmtest.Script{Rules: turns.team(theTeam, nil).rules()})
+		before := llmtest.Start(t, llmtest.Script{Rules: turns.Team(theTeam, left).Rules()})
+		later := llmtest.Start(t, llmtest.Script{Rules: turns.Team(theTeam, nil).Rules()})
 		store := memory.New(memory.Options{})
 		cut := &cutStore{Store: store}
 		cut.left.Store(n)
@@ -108,7 +108,7 @@ func goneFrom(n int) []llmtest.Rule {
 		return []llmtest.Rule{gone}
 	}
 	return []llmtest.Rule{{First: n - 1, Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
-		for _, r := range theTeam.rules() {
+		for _, r := range theTeam.Rules() {
 			if r.Schema == q.Schema || r.Schema == "" {
 				return r.Reply.Func(q)
 			}
@@ -156,11 +156,11 @@ func TestResearchersThatDoNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := theTeam
-			c.researcher = func(q *llmtest.Request) *llmtest.Reply {
+			c.Researcher = func(q *llmtest.Request) *llmtest.Reply {
 				if view, _ := viewOf(q); strings.Contains(view, "Your task: How many years") {
 					return reply
 				}
-				return theTeam.research(q)
+				return theTeam.Research(q)
 			}
 			got, e, srv, _ := countTeam(t, c, nil)
 			if got.finished != run.Done || most(got.steps) > 5 {
@@ -229,7 +229,7 @@ func TestTeamByRules(t *testing.T) {
 // A budget ends the work, not the report.
 func TestTeamWithinABudget(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
-	srv := llmtest.Start(t, llmtest.Script{Rules: theTeam.rules()})
+	srv := llmtest.Start(t, llmtest.Script{Rules: theTeam.Rules()})
 	for _, limits := range []run.Limits{{Tokens: 1}, {Tokens: 60_000}, {Searches: 1}, {Searches: 5}, {Pages: 3}} {
 		e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
 		req := onTheWeb("deep_research", teamQuestion)
@@ -251,18 +251,18 @@ func TestTeamWithinABudget(t *testing.T) {
 // What the user says while the team works changes its tasks or is read by all.
 func TestTeamIsSteered(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
-	c := new(inTurn).team(theTeam, nil)
+	c := new(inTurn).Team(theTeam, nil)
 	begun, told := make(chan struct{}), make(chan struct{})
 	var once atomic.Bool
-	was := c.researcher
-	c.researcher = func(q *llmtest.Request) *llmtest.Reply {
+	was := c.Researcher
+	c.Researcher = func(q *llmtest.Request) *llmtest.Reply {
 		if once.CompareAndSwap(false, true) {
 			close(begun)
 		}
 		<-told
 		return was(q)
 	}
-	srv := llmtest.Start(t, llmtest.Script{Rules: c.rules()})
+	srv := llmtest.Start(t, llmtest.Script{Rules: c.Rules()})
 	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
 	rec, err := e.Start(t.Context(), onTheWeb("deep_research", teamQuestion))
 	if err != nil {
