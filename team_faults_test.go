@@ -120,7 +120,7 @@ func goneFrom(n int) []llmtest.Rule {
 // Whenever the model goes, there is a report that says so.
 func TestTeamWhoseModelGoes(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
-	for _, n := range []int{1, 2, 5, 12, 36, 40, 45, 52, 60, 75} {
+	for _, n := range []int{25, 1, 2, 5, 12, 36, 40, 45, 52, 60, 75} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			srv := llmtest.Start(t, llmtest.Script{Rules: goneFrom(n)})
