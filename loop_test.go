@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -200,45 +199,6 @@ func toldByBranch(t *testing.T, e *Engine, w *webtest.Web, id string) string {
 		fmt.Fprintf(&b, "%s %s\n", ev.Kind(), strings.ReplaceAll(string(data), id, "RUN"))
 	}
 	return sameOnEachStart(t, w, b.String())
-}
-
-// TestLoopWithAModelThatFails has every call from the n-th on fail, for each n: a
-// report comes out, and says that rules stood in.
-func TestLoopWithAModelThatFails(t *testing.T) {
-	t.Parallel()
-	w := startWeb(t, webtest.Options{})
-	for n := 1; ; n += 2 {
-		var calls atomic.Int64
-		rules := townScholar.Rules()
-		rules = append([]llmtest.Rule{}, rules...)
-		for i := range rules {
-			do := rules[i].Reply.Func
-			rules[i].Reply = llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
-				if calls.Add(1) >= int64(n) {
-					return llmtest.Say("I can't do that.")
-				}
-				return do(q)
-			})
-		}
-		srv := llmtest.Start(t, llmtest.Script{Rules: rules})
-		e := engine(t, memory.New(memory.Options{}), onWeb(t, w, looped, connected(srv), map[string]string{"structured.max_retries": "0", "deep_research.section_pages": "1"}))
-		events := follow(t, e, onTheWeb("deep_research", oststrandQuestion))
-		r := reportOf(t, e)
-		if len(r.Sections) == 0 || r.Summary == "" || r.Conclusion == "" {
-			t.Fatalf("failing from call %d on: %d sections, summary %q", n, len(r.Sections), r.Summary)
-		}
-		if calls.Load() < int64(n) {
-			t.Logf("%d calls in all", calls.Load())
-			break
-		}
-		if len(r.Notes) == 0 {
-			t.Errorf("failing from call %d on, nothing is said of it", n)
-		}
-		if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
-			t.Errorf("failing from call %d on: %v", n, err)
-		}
-		_ = e.Close()
-	}
 }
 
 // A web that has nothing about the question leaves an honest report that says so.
