@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"dossier/event"
 	"dossier/internal/store/memory"
@@ -210,26 +209,5 @@ func TestLoopOnABlankWeb(t *testing.T) {
 	}
 	if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
 		t.Error(err)
-	}
-}
-
-// Small budgets end in a report.
-func TestLoopWithSmallBudgets(t *testing.T) {
-	for name, limits := range map[string]run.Limits{
-		"one token": {Tokens: 1}, "one search": {Searches: 1}, "one page": {Pages: 1}, "a second": {Time: time.Second}, "a moment": {Time: time.Nanosecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e, _ := startLoop(t, &townScholar)
-			req := onTheWeb("deep_research", oststrandQuestion)
-			req.Limits = limits
-			events := follow(t, e, req)
-			if m, _ := answerOf(events); m.Text == "" {
-				t.Error("there is no report")
-			}
-			reportOf(t, e)
-			if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
-				t.Error(err)
-			}
-		})
 	}
 }

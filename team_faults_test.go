@@ -260,28 +260,6 @@ func TestTeamByRules(t *testing.T) {
 	}
 }
 
-// A budget ends the work, not the report.
-func TestTeamWithinABudget(t *testing.T) {
-	w := startWeb(t, webtest.Options{})
-	srv := llmtest.Start(t, llmtest.Script{Rules: theTeam.Rules()})
-	for _, limits := range []run.Limits{{Tokens: 1}, {Tokens: 60_000}, {Searches: 1}, {Searches: 5}, {Pages: 3}} {
-		e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
-		req := onTheWeb("deep_research", teamQuestion)
-		req.Limits = limits
-		events := follow(t, e, req)
-		if got := statusOf(t, e, events[0].Run); got != run.Done {
-			t.Errorf("%+v: the run is %s", limits, got)
-		}
-		if r := reportOf(t, e); r.Outcome == report.Nothing {
-			t.Errorf("%+v: nothing is in the report", limits)
-		}
-		if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
-			t.Errorf("%+v: %v", limits, err)
-		}
-		_ = e.Close()
-	}
-}
-
 // What the user says while the team works changes its tasks or is read by all.
 func TestTeamIsSteered(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
