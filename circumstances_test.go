@@ -185,7 +185,7 @@ func courses() []course {
 	}
 	web := func(name, modeName, under string, long int) course {
 		c := longWebRuns[long]
-		return course{name: name, script: llmtest.Script{Rules: c.model.rules()}, under: under, req: asked(onTheWeb(modeName, c.question))}
+		return course{name: name, script: llmtest.Script{Rules: c.model.Rules()}, under: under, req: asked(onTheWeb(modeName, c.question))}
 	}
 	named := onTheWeb("web_search", longWebRuns[0].question)
 	named.In.Web.Engines = []string{"searxng"}
@@ -203,9 +203,9 @@ func courses() []course {
 		web("quality", "quality", "", 0),
 		web("ranked web_search", "web_search", "ranked", 0),
 		web("web_search by rules", "web_search", "no model", 0),
-		{name: "deep_research", script: llmtest.Script{Rules: theTeam.rules()}, req: asked(onTheWeb("deep_research", teamQuestion)), every: 130},
+		{name: "deep_research", script: llmtest.Script{Rules: theTeam.Rules()}, req: asked(onTheWeb("deep_research", teamQuestion)), every: 130},
 		{name: "deep_research by rules", under: "no model", req: asked(onTheWeb("deep_research", teamQuestion)), every: 130},
-		{name: "named engine", script: llmtest.Script{Rules: longWebRuns[0].model.rules()}, req: asked(named)},
+		{name: "named engine", script: llmtest.Script{Rules: longWebRuns[0].model.Rules()}, req: asked(named)},
 		{name: "web_search without engines", under: "no engines", req: asked(onTheWeb("web_search", longWebRuns[0].question)), status: run.Failed},
 		{name: "documents", script: lighthouse, req: inDocs("Who built the lighthouse of Cape Kestrel?")},
 		{name: "documents by rules", under: "nothing at all", req: inDocs("How many steps lead up to the lamp?")},
@@ -216,10 +216,10 @@ func courses() []course {
 				t.Fatal(err)
 			}
 		}},
-		{name: "evidence loop", every: 23, script: llmtest.Script{Rules: townScholar.rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
+		{name: "evidence loop", every: 23, script: llmtest.Script{Rules: townScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
 		{name: "evidence loop by rules", every: 23, under: "no model", req: asked(onTheWeb("deep_research", oststrandQuestion))},
-		{name: "evidence loop that asks", every: 23, script: llmtest.Script{Rules: unsureScholar.rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
-		{name: "evidence loop in documents and the web", every: 23, script: llmtest.Script{Rules: townScholar.rules()}, req: func(a *around) Request {
+		{name: "evidence loop that asks", every: 23, script: llmtest.Script{Rules: unsureScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
+		{name: "evidence loop in documents and the web", every: 23, script: llmtest.Script{Rules: townScholar.Rules()}, req: func(a *around) Request {
 			r := mixed(a)
 			r.Mode = "deep_research"
 			return r
@@ -433,7 +433,7 @@ func TestRunsGoOnWithWhatThereIs(t *testing.T) {
 // Whoever takes a run up under other circumstances is told what has changed, once
 // each time, and the run keeps to what it began with.
 func TestChangedCircumstancesAreTold(t *testing.T) {
-	a := newAround(t, llmtest.Script{Rules: longWebRuns[0].model.rules()})
+	a := newAround(t, llmtest.Script{Rules: longWebRuns[0].model.Rules()})
 	disk := &kept{memory.New(memory.Options{})}
 	c := course{under: "ranked", req: func(*around) Request { return onTheWeb("web_search", longWebRuns[0].question) }}
 	h, log := c.play(t, a, disk)

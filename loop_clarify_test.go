@@ -19,7 +19,7 @@ import (
 // unsureScholar asks twice before it is sure what is meant.
 var unsureScholar = func() scholar {
 	s := townScholar
-	s.unclear, s.asks, s.enough = "Do you mean the town or the county?", 2, 1
+	s.Unclear, s.Asks, s.Enough = "Do you mean the town or the county?", 2, 1
 	return s
 }()
 
@@ -41,7 +41,7 @@ func stateNow(t *testing.T, e *Engine, id string) evidence.State {
 // said is part of the question from then on.
 func TestLoopIsAnswered(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
-	flags := onWeb(t, w, looped, connected(llmtest.Start(t, llmtest.Script{Rules: unsureScholar.rules()})))
+	flags := onWeb(t, w, looped, connected(llmtest.Start(t, llmtest.Script{Rules: unsureScholar.Rules()})))
 	disk := &kept{memory.New(memory.Options{})}
 	first := engine(t, disk, flags)
 	rec, err := first.Start(t.Context(), onTheWeb("deep_research", oststrandQuestion))
@@ -49,7 +49,7 @@ func TestLoopIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, first, rec.ID, run.Waiting)
-	if s := stateNow(t, first, rec.ID); s.PendingQuestion != unsureScholar.unclear || s.IsClarified || s.OriginalQuery != oststrandQuestion {
+	if s := stateNow(t, first, rec.ID); s.PendingQuestion != unsureScholar.Unclear || s.IsClarified || s.OriginalQuery != oststrandQuestion {
 		t.Errorf("%+v", s)
 	}
 	_ = first.Close()
@@ -82,7 +82,7 @@ func TestLoopIsAnswered(t *testing.T) {
 	if asked != 2 || !s.IsClarified || s.PendingQuestion != "" || s.ClarifiedQuery != oststrandQuestion+" (the town) (as it is now)" {
 		t.Errorf("%d questions, %+v", asked, s)
 	}
-	if s.FinalReport == "" || s.ResearchTitle != townScholar.title || len(s.Sections) != 3 || s.IterationCount != 1 || s.MaxIterations != 5 ||
+	if s.FinalReport == "" || s.ResearchTitle != townScholar.Title || len(s.Sections) != 3 || s.IterationCount != 1 || s.MaxIterations != 5 ||
 		!s.IsSufficient || len(s.GatheredInfo) == 0 || len(s.VisitedSources) == 0 {
 		t.Errorf("%+v", s)
 	}
@@ -94,7 +94,7 @@ func TestLoopIsAnswered(t *testing.T) {
 // A user who does not want to answer is not asked again; what is assumed is named.
 func TestLoopIsNotAnswered(t *testing.T) {
 	never := unsureScholar
-	never.asks = 100
+	never.Asks = 100
 	for name, answer := range map[string]string{
 		"skip": "skip", "пропустить": "пропустить", "直接开始研究": "直接开始研究", "nobody": "", "late": "", "off": "", "always unclear": "both",
 	} {
@@ -130,7 +130,7 @@ func TestLoopIsNotAnswered(t *testing.T) {
 				t.Errorf("asked %d times", asked)
 			}
 			r := reportOf(t, e)
-			named := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, never.unclear) })
+			named := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, never.Unclear) })
 			if named != (name != "off") || len(r.Sections) == 0 {
 				t.Errorf("%d sections, notes %q", len(r.Sections), r.Notes)
 			}

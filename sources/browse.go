@@ -145,8 +145,17 @@ func (b *Browsing) Read(ctx context.Context, s *run.Scope, addresses []string) (
 		}
 	}
 	for i, ref := range refs {
-		if ref != "" {
-			b.show(&out[i], b.pages[ref])
+		switch r := b.pages[ref]; {
+		case ref == "":
+		case r.spent != nil:
+			out[i].Failure = faultOf(r.spent).Message
+		default:
+			b.show(&out[i], r)
+		}
+	}
+	for _, r := range fresh {
+		if r.spent != nil {
+			delete(b.pages, r.lead.Ref)
 		}
 	}
 	return out, nil

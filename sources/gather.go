@@ -13,6 +13,7 @@ import (
 	"dossier/index"
 	"dossier/lang"
 	"dossier/llm"
+	"dossier/prompt"
 	"dossier/run"
 	"dossier/search"
 )
@@ -243,7 +244,7 @@ func (g *gathering) overruled(yes bool, why string) { g.evidence.overruled(g.Lan
 func (e *Evidence) overruled(code lang.Code, yes bool, why string) {
 	if yes && !e.byRules { // the first cause; the run's log has them all
 		e.byRules = true
-		e.trouble(code, "research.by-rules", "why", why)
+		e.trouble(code, "research.by-rules", "why", prompt.Told(code, why))
 	}
 }
 

@@ -96,7 +96,7 @@ func (x *writing) frame(ctx context.Context, s *run.Scope, task *prompt.Task[fra
 	if made.Extractive || !inLanguage(made.Value.Content, x.Brief.Question, x.Brief.Language) {
 		var p part
 		if made.Overruled() {
-			p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "study.section-by-rules", "why", made.Why))
+			p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "study.section-by-rules", "why", prompt.Told(x.Brief.Language, made.Why)))
 		}
 		return p, nil
 	}

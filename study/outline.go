@@ -86,7 +86,7 @@ func (x *writing) plan(ctx context.Context) error {
 			return err
 		}
 		if made.Overruled() {
-			x.trouble = append(x.trouble, lang.Text(x.Brief.Language, "research.by-rules", "why", made.Why))
+			x.trouble = append(x.trouble, lang.Text(x.Brief.Language, "research.by-rules", "why", prompt.Told(x.Brief.Language, made.Why)))
 		}
 		for _, n := range made.Value.Sections[:min(len(made.Value.Sections), mostSections)] {
 			n.Title, n.Description = oneLine(cite.Sanitize(n.Title)), oneLine(cite.Sanitize(n.Description))

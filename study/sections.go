@@ -159,7 +159,7 @@ func (x *writing) written(ctx context.Context, s *run.Scope, i int, e *sources.E
 		}
 		if made.Extractive {
 			if made.Overruled() {
-				p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "study.section-by-rules", "why", made.Why))
+				p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "study.section-by-rules", "why", prompt.Told(x.Brief.Language, made.Why)))
 			}
 			return p, false, nil
 		}
@@ -187,7 +187,7 @@ func told(s *run.Scope, section int) *cite.Stream {
 // checked is what holds of a section that a model wrote.
 func (x *writing) checked(ctx context.Context, s *run.Scope, e *sources.Evidence, made prompt.Decision[Section]) (p part, held bool, err error) {
 	if made.Why != "" { // it is what there was when the run was told to finish
-		p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "research.answer-cut", "why", made.Why))
+		p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "research.answer-cut", "why", prompt.Told(x.Brief.Language, made.Why)))
 	}
 	result, err := e.Verify(ctx, s, sources.Writing{
 		Models: x.Models, Model: x.Model, Language: x.Brief.Language, Text: x.ownSources(e, made.Value.Content), Drop: true, Better: true,

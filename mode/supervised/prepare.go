@@ -300,7 +300,7 @@ func (t *team) cover(ctx context.Context) error {
 // overruled notes that rules stood in for a model that was there.
 func (t *team) overruled(yes bool, why string) {
 	if yes {
-		t.book.Note(lang.Text(t.language, "research.by-rules", "why", why))
+		t.book.Note(lang.Text(t.language, "research.by-rules", "why", prompt.Told(t.language, why)))
 	}
 }
 

@@ -51,6 +51,7 @@ type team struct {
 	finished bool  // no new tasks are begun
 	forced   bool  // the model of the supervisor is not asked any more
 	stopped  error // why nothing more may be spent
+	short    bool  // a researcher could not do all that it wanted
 	tried    map[string]int
 	failure  error // of the first researcher that could not search
 }
@@ -164,7 +165,7 @@ func (t *team) assign(ctx context.Context) error {
 			continue
 		}
 		if !t.finished && t.stopped == nil {
-			if err := t.scope.Budget().Check(); err != nil {
+			if err := t.scope.Budget().Check(run.Searches, run.Pages); err != nil {
 				if !sources.Spent(err) {
 					return err
 				}
@@ -275,6 +276,7 @@ func (t *team) take(ctx context.Context, r *researcher, a *assignment) (*study.F
 		return nil, err
 	}
 	out := &a.out
+	t.short = t.short || out.evidence != nil && out.evidence.CutShort()
 	if out.failed != "" {
 		t.book.Note(lang.Text(t.language, "team.failed", "agent", r.name, "task", a.todo.title, "why", out.failed))
 		if t.failure == nil && out.err != nil {
