@@ -318,6 +318,10 @@ func wrap(cells textLine, width float64) []textLine {
 		for end > 0 && cells[end-1].r == ' ' {
 			end--
 		}
+		if end < last { // a space stays between the words, without taking room
+			cells[end].width = 0
+			end++
+		}
 		out = append(out, cells[:end])
 		cells = cells[last:]
 		for len(cells) > 0 && cells[0].r == ' ' {
