@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"dossier/cite"
+	"dossier/internal/base/chart"
 	"dossier/lang"
 )
 
@@ -35,6 +36,7 @@ const (
 	Code
 	Table
 	Rule
+	Figure // a chart; its caption follows as a paragraph
 )
 
 // Block is a part of a document that stands by itself.
@@ -49,6 +51,8 @@ type Block struct {
 	Lang   lang.Code
 	Spans  []Span     // in code, its lines
 	Rows   [][][]Span // of a table: cells; the first row is the header
+	Chart  *chart.Chart
+	Alt    string // what a figure shows, in words
 }
 
 // Span is text in one look.
@@ -133,6 +137,9 @@ func (b *blocks) answer() {
 		}
 		for j := range s.Quotes {
 			b.quote(&s.Quotes[j])
+		}
+		for _, f := range b.figures(i) {
+			b.figure(f)
 		}
 	}
 	b.part(b.say("heading.conclusion"), b.Conclusion)

@@ -76,8 +76,11 @@ func (w *markdownWriter) answer() {
 		if s.Text != "" {
 			w.block(modelMarkdown(s.Text, 3))
 		}
-		for i := range s.Quotes {
-			w.quote(&s.Quotes[i])
+		for j := range s.Quotes {
+			w.quote(&s.Quotes[j])
+		}
+		for _, f := range w.figures(i) {
+			w.figure(f)
 		}
 	}
 	w.part("heading.conclusion", w.Conclusion)

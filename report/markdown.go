@@ -103,8 +103,13 @@ func (w *markdownWriter) table(headings []string, rows [][]string) {
 	for i, key := range headings {
 		head[i] = w.say(key)
 	}
+	w.rows(append([][]string{head}, rows...))
+}
+
+// rows writes a table whose first row is its header.
+func (w *markdownWriter) rows(rows [][]string) {
 	var b strings.Builder
-	for i, row := range append([][]string{head, slices.Repeat([]string{"---"}, len(head))}, rows...) {
+	for i, row := range slices.Insert(slices.Clone(rows), 1, slices.Repeat([]string{"---"}, len(rows[0]))) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}

@@ -47,6 +47,9 @@ func (r *Report) use() {
 		for _, q := range s.Quotes {
 			cited(part, []int{q.Passage.Source})
 		}
+		for _, p := range s.Plots {
+			cited(part, p.Sources())
+		}
 	}
 	in(r.say("heading.conclusion"), r.Conclusion)
 	for _, c := range r.Conflicts {

@@ -68,6 +68,9 @@ func (x *writing) sections(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			for _, q := range x.evidence(x.findingsOf(x.outline[i])).Passages {
+				p.read = append(p.read, q.Passage)
+			}
 			x.parts[i] = p
 			if p.Text == "" && len(p.Quotes) == 0 {
 				return nil // others quote all that it has

@@ -91,6 +91,7 @@ type writing struct {
 type part struct {
 	report.Section
 	claims  []cite.Checked
+	read    []cite.Passage // what it was written from
 	model   string
 	trouble []string
 }
@@ -167,6 +168,7 @@ func (x *writing) assemble(ctx context.Context) (*report.Report, error) {
 		r.Sections = append(r.Sections, p.Section)
 		r.Claims = append(r.Claims, p.claims...)
 	}
+	x.plotted(r.Sections)
 	framed, err := x.frames(ctx, r)
 	if err != nil {
 		return nil, err

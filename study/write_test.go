@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"dossier/cite"
 	"dossier/event"
 	"dossier/internal/store/memory"
 	"dossier/lang"
@@ -275,6 +276,39 @@ func TestReportWithoutAModel(t *testing.T) {
 
 // A draft that is long enough comes first, with what it lacks; a short one is put
 // aside. Without planned sections a model makes the outline of all pieces.
+// Series of numbers in what a section cites are plotted there, with a model and
+// without one, and each point says where it stands.
+func TestPlots(t *testing.T) {
+	const table = "Heat pumps are sold in Norway every year. These are the sales of heat pumps in Norway.\n\nYear | Sales of heat pumps, thousand\n2019 | 90\n2020 | 95\n2021 | 125"
+	e := evidenceOf("How many heat pumps are sold in Norway?", [2]string{"https://example.org/sales", table})
+	w := Work{
+		Brief: Brief{Question: "How many heat pumps are sold in Norway?", Refined: "How many heat pumps are sold in Norway?", Language: lang.English},
+		Plan:  Plan{Title: "Sales", Sections: []PlanSection{{Title: "Sales", Description: "How many heat pumps are sold in Norway?"}}}, Book: NewBook(), Lengths: TeamLengths,
+	}
+	at := strings.Index(table, "2020 | 95")
+	row := cite.Passage{Source: 1, Start: at, End: at + len("2020 | 95")}
+	e.Facets[0].Quotes = []cite.Passage{row}
+	w.Book.Add(e, Finding{Task: "Sales", Text: "In 2020 95 thousand heat pumps were sold [1].", Passages: []cite.Passage{row}})
+	for name, a := range map[string]*author{
+		"rules": nil,
+		"model": {reply: func(schema, _, _ string) any {
+			return map[string]string{"content": "Sales of heat pumps in 2020: 95 thousand [1]. Heat pumps are sold in Norway every year [1]."}
+		}},
+	} {
+		r, _ := writeUp(t, a, w)
+		if len(r.Sections) != 1 || len(r.Sections[0].Plots) != 1 {
+			t.Fatalf("%s: %+v", name, r.Sections)
+		}
+		p := r.Sections[0].Plots[0]
+		if p.Title != "Sales of heat pumps" || p.Unit != "thousand" || !p.Dated || len(p.Lines[0].Points) != 3 || p.Lines[0].Points[2].Value != 125 {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if text := report.Markdown(r); !strings.Contains(text, "| 2021 | 125 |") || !strings.Contains(text, "thousand. Values from* [1]") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}
+
 func TestDraft(t *testing.T) {
 	long := "## The lamp\n\n" + strings.Repeat("The lamp has part number 1, which weighs 100 grams [1]. ", 20) + "\n"
 	for _, c := range []struct {

@@ -59,6 +59,11 @@ func statements(source cite.Source, snap *cite.Snapshot, at lang.Span) []stateme
 		if !s.oneSubject(source.Lang, years, of) {
 			continue
 		}
+		for _, n := range numbers { // another number may say which thing it is: "part 7"
+			if !slices.Contains(years, n) && !slices.Contains(of, n) {
+				s.subject = append(s.subject, sentence[n.Start:n.End])
+			}
+		}
 		s.read(snap.PassageAt(source.Number, at), years, of)
 		out = append(out, s)
 	}

@@ -63,6 +63,17 @@ func (p Plot) Sources() []int {
 	return out
 }
 
+// Touches reports whether a point of the plot stands in a passage, or the passage
+// in what the point stands in.
+func (p Plot) Touches(q cite.Passage) bool {
+	return slices.ContainsFunc(p.Lines, func(l Line) bool {
+		return slices.ContainsFunc(l.Points, func(point Point) bool {
+			at := point.Passage
+			return at.Source == q.Source && at.Start < q.End && q.Start < at.End
+		})
+	})
+}
+
 const (
 	// fewest is how many points a series has: two are a comparison, which a
 	// sentence tells better.

@@ -99,6 +99,9 @@ func tableAt(text string, at int) (table, int) {
 // captionForm is how a line begins that says what a table shows.
 var captionForm = pattern(`(?i)^(?:#+\s|\**(?:table|tab\.|figure|таблица|табл\.|рис\.|рисунок|表|图)\s*\d*)`)
 
+// captionNumber is what a caption counts by; a plot has a number of its own.
+var captionNumber = pattern(`(?i)^(?:table|tab\.|figure|таблица|табл\.|рис\.|рисунок|表|图)\s*[\d.\-–]+[.:：]?\s*`)
+
 // captionBefore is the line above a table, if it speaks of it.
 func captionBefore(text string, at int) string {
 	before := strings.TrimRight(text[:at], " \t\n")
@@ -107,7 +110,7 @@ func captionBefore(text string, at int) string {
 		return ""
 	}
 	if captionForm().MatchString(line) || strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：") {
-		return strings.Trim(line, "#*:： ")
+		return captionNumber().ReplaceAllString(strings.Trim(line, "#*:： "), "")
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"dossier/internal/base/chart"
 	"dossier/internal/base/fonts"
 	"dossier/internal/base/pdfdoc"
 	"dossier/report"
@@ -180,6 +181,11 @@ func used(d *report.Document) []rune {
 		for _, row := range b.Rows {
 			for _, c := range row {
 				spans(c)
+			}
+		}
+		if b.Chart != nil {
+			for _, shape := range chart.Draw(*b.Chart).Shapes {
+				add(shape.Text)
 			}
 		}
 	}

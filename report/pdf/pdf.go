@@ -230,7 +230,7 @@ func (s *setter) block(b, next *report.Block) {
 		s.endLists(b.Depth)
 	}
 	if tag := tagOf(b); tag != "" {
-		s.doc.Open(tag, pdfdoc.About{Lang: string(b.Lang)})
+		s.doc.Open(tag, pdfdoc.About{Lang: string(b.Lang), Alt: b.Alt})
 		defer s.doc.Close()
 	}
 	switch b.Kind {
@@ -242,6 +242,8 @@ func (s *setter) block(b, next *report.Block) {
 		s.code(b, begin)
 	case report.Table:
 		s.table(b, begin)
+	case report.Figure:
+		s.figure(b, next, begin)
 	case report.Rule:
 		s.room(14)
 		s.page.Line(begin, s.y+6, right, s.y+6, 0.6, grey)
@@ -260,6 +262,8 @@ func tagOf(b *report.Block) pdfdoc.Tag {
 		return pdfdoc.Code
 	case report.Table:
 		return pdfdoc.Table
+	case report.Figure:
+		return pdfdoc.Figure
 	case report.Item, report.Rule:
 		return ""
 	}

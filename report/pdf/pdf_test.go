@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"dossier/cite"
+	"dossier/cite/series"
 	"dossier/internal/base/fonts"
 	"dossier/lang"
 	"dossier/reader"
@@ -106,6 +107,44 @@ func TestTags(t *testing.T) {
 		"H2 Table TR TH TH TH TH TH TR TD Link TD Link TD TD TD L LI Lbl LBody Link" // sources
 	if got != want {
 		t.Errorf("the tags are\n%s, not\n%s", got, want)
+	}
+}
+
+// A plot is drawn, not a picture: its lines are lines and its words are words. It
+// stands on one page with its caption and says what it shows.
+func TestFigure(t *testing.T) {
+	point := func(year int, value float64) series.Point {
+		return series.Point{Label: fmt.Sprint(year), At: float64(year), Value: value, Written: fmt.Sprint(value) + "五", Passage: cite.Passage{Source: 1}}
+	}
+	plot := series.Plot{Title: "容量", Unit: "GW", Dated: true, Lines: []series.Line{{Points: []series.Point{point(2019, 5), point(2020, 7), point(2023, 9.5)}}}}
+	for blank := range 12 {
+		r := &report.Report{
+			Question: "?", Lang: lang.Chinese, Kind: report.Research, Sections: []report.Section{{Title: "A", Text: strings.Repeat("Text.\n\n", 20+blank), Plots: []series.Plot{plot}}},
+			Sources: []report.Source{{Source: cite.Source{Number: 1, URI: "https://example.org/a", Kind: cite.Web}}},
+		}
+		got := Render(r, Options{})
+		data := string(unpacked(got.Data))
+		if len(got.Missing) > 0 || strings.Contains(data, "/Image") || !strings.Contains(data, "/StructElem/S/Figure") || !strings.Contains(data, "/Alt<FEFF56FE") {
+			t.Fatalf("the figure is not there, or lacks %q", string(got.Missing))
+		}
+		if blank > 0 {
+			continue
+		}
+		rd := reader.New(reader.Config{CacheDir: compiled})
+		t.Cleanup(rd.Close)
+		page, err := rd.Read(context.Background(), reader.Document{URL: "report.pdf", Body: got.Data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages := map[int]string{}
+		for _, b := range page.Blocks {
+			pages[b.Page] += squeezed(page.Text[b.Start:b.End])
+		}
+		for n, text := range pages {
+			if has := strings.Contains(text, "9.5五"); has != strings.Contains(text, "图1容量（GW）。数据来源：[1]") || has && !strings.Contains(text, "2023") {
+				t.Errorf("page %d has a part of the figure: %s", n, text)
+			}
+		}
 	}
 }
 

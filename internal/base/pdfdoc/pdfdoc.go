@@ -188,6 +188,35 @@ func (p *Page) Line(x1, y1, x2, y2, thick float64, c Color) {
 	p.write("%s RG %s w %s %s m %s %s l S\n", c, num(thick), num(x1), num(p.height-y1), num(x2), num(p.height-y2))
 }
 
+// Path draws a line through places, with dashes where it has some: lengths drawn
+// and left out in turn.
+func (p *Page) Path(places [][2]float64, thick float64, dash []float64, c Color) {
+	if len(places) < 2 {
+		return
+	}
+	p.mark(p.drawing())
+	var b strings.Builder
+	for i, at := range places {
+		op := "l"
+		if i == 0 {
+			op = "m"
+		}
+		b.WriteString(num(at[0]) + " " + num(p.height-at[1]) + " " + op + " ")
+	}
+	lengths := make([]string, len(dash))
+	for i, l := range dash {
+		lengths[i] = num(l)
+	}
+	p.write("q %s RG %s w 1 j [%s] 0 d %sS Q\n", c, num(thick), strings.Join(lengths, " "), b.String())
+}
+
+// Dot fills a circle.
+func (p *Page) Dot(x, y, radius float64, c Color) {
+	p.mark(p.drawing())
+	y = p.height - y
+	p.write("q %s RG %s w 1 J %s %s m %s %s l S Q\n", c, num(2*radius), num(x), num(y), num(x), num(y))
+}
+
 // Link makes a rectangle lead to an address, or with "#" to an anchor.
 func (p *Page) Link(x, y, width, height float64, target string) {
 	l := &link{box: [4]float64{x, p.height - y - height, x + width, p.height - y}, target: target, within: p.within()}
