@@ -142,7 +142,7 @@ func (b *blocks) answer() {
 			b.figure(f)
 		}
 	}
-	b.part(b.say("heading.conclusion"), b.Conclusion)
+	b.part(b.say(b.lastHeading()), b.Conclusion)
 }
 
 func (b *blocks) part(title, text string) {
@@ -257,14 +257,14 @@ func (b *blocks) sources() {
 // the source's, and its words where the report does not quote them above.
 func (b *blocks) passage(s *Source, q *Quote) {
 	at, path := b.locationOf(s, q), under(s, q)
-	if at.label != b.locationOf(s, nil).label || path != "" || !b.written() {
+	if at.label != b.locationOf(s, nil).label || path != "" || !b.spelled(q) {
 		spans := []Span{placeSpan(at)}
 		if path != "" {
 			spans = append(spans, Span{Text: " · " + path})
 		}
 		b.add(Block{Depth: 1, Small: true, Spans: spans})
 	}
-	if b.written() {
+	if b.spelled(q) {
 		b.words(q.displayed(), s, 1)
 	}
 }

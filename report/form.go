@@ -83,7 +83,7 @@ func (w *markdownWriter) answer() {
 			w.figure(f)
 		}
 	}
-	w.part("heading.conclusion", w.Conclusion)
+	w.part(w.lastHeading(), w.Conclusion)
 }
 
 // part writes a text of the report under a heading of the frame.

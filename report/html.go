@@ -101,7 +101,7 @@ func HTML(r *Report) string {
 			w.figure(f)
 		}
 	}
-	w.part("heading.conclusion", r.Conclusion)
+	w.part(r.lastHeading(), r.Conclusion)
 	if len(r.Nearest) > 0 {
 		w.heading("heading.nearest")
 		w.paragraph("label", w.say("nearest.label"))
@@ -301,7 +301,7 @@ func (w *page) passage(s *Source, q *Quote) {
 	w.WriteString("<li>")
 	w.location(w.locationOf(s, q))
 	w.under(s, q)
-	if w.written() {
+	if w.spelled(q) {
 		w.WriteString("\n<blockquote>\n")
 		w.words(q.displayed(), s)
 		w.WriteString("</blockquote>")

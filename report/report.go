@@ -69,6 +69,9 @@ type Report struct {
 	Summary    string    `json:"summary,omitempty"`
 	Sections   []Section `json:"sections,omitempty"`
 	Conclusion string    `json:"conclusion,omitempty"`
+	// Outlook says that the conclusion also tells what comes next and what is
+	// open.
+	Outlook bool `json:"outlook,omitempty"`
 	// Nearest are passages that come near without being an answer.
 	Nearest []Quote `json:"nearest,omitempty"`
 	// Sources are those that the report uses, by number.

@@ -56,14 +56,15 @@ func (t *table) plots(snap *cite.Snapshot, source int) []Plot {
 // beyond that the smaller is a line on the axis.
 const comparable = 20
 
-// byUnit puts columns together that name the same unit and are of one size. A
-// column that names none is alone: nobody knows whether it can be compared.
+// byUnit puts columns together that name the same unit, or are the same but for
+// the year in their names, and are of one size. Another column that names no unit
+// is alone: nobody knows whether it can be compared.
 func byUnit(columns []column) [][]column {
 	var out [][]column
 	for _, c := range columns {
 		at := slices.IndexFunc(out, func(g []column) bool {
 			a, b := largest(g[0].points), largest(c.points)
-			return c.unit != "" && sameUnit(c.unit, g[0].unit) && len(g) < mostLines && a <= comparable*b && b <= comparable*a
+			return sameUnit(c.unit, g[0].unit) && (c.unit != "" || yearless(c.name) == yearless(g[0].name)) && len(g) < mostLines && a <= comparable*b && b <= comparable*a
 		})
 		if at >= 0 {
 			out[at] = append(out[at], c)
@@ -72,6 +73,16 @@ func byUnit(columns []column) [][]column {
 		}
 	}
 	return out
+}
+
+var yearWithin = pattern(`\b\d{4}\b`)
+
+// yearless is a name without the year in it; a name without one is alone.
+func yearless(name string) string {
+	if !yearWithin().MatchString(name) {
+		return "\x00" + name
+	}
+	return yearWithin().ReplaceAllString(name, "")
 }
 
 func largest(points []Point) float64 {

@@ -109,6 +109,10 @@ func TestTables(t *testing.T) {
 			"Outside | COP\n-15 °C | 1.9\n-7 °C | 2.4\n7 °C | 3.9",
 			"COP () bars / COP: -15 °C=1.9 -7 °C=2.4 7 °C=3.9",
 		},
+		"the same in two years": {
+			"Town | People in 2011 | People in 2023 | Schools\nOslo | 600 000 | 700 000 | 90\nBergen | 260 000 | 290 000 | 40\nTrondheim | 170 000 | 210 000 | 30",
+			"People in 2011 · People in 2023 () bars / People in 2011: Oslo=600000 Bergen=260000 Trondheim=170000 / People in 2023: Oslo=700000 Bergen=290000 Trondheim=210000\nSchools () bars / Schools: Oslo=90 Bergen=40 Trondheim=30",
+		},
 		"numbered rows": {
 			"No. | City | People\n1 | Oslo | 700 000\n2 | Bergen | 290 000\n3 | Trondheim | 210 000",
 			"People () bars / People: Oslo=700000 Bergen=290000 Trondheim=210000",
