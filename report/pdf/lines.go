@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"dossier/internal/base/chart"
 	"dossier/internal/base/fonts"
 	"dossier/internal/base/pdfdoc"
 	"dossier/report"
@@ -182,6 +183,11 @@ func used(d *report.Document) []rune {
 				spans(c)
 			}
 		}
+		if b.Chart != nil {
+			for _, shape := range chart.Draw(*b.Chart).Shapes {
+				add(shape.Text)
+			}
+		}
 	}
 	delete(seen, '\n')
 	out := make([]rune, 0, len(seen))
@@ -317,6 +323,10 @@ func wrap(cells textLine, width float64) []textLine {
 		end := last
 		for end > 0 && cells[end-1].r == ' ' {
 			end--
+		}
+		if end < last { // a space stays between the words, without taking room
+			cells[end].width = 0
+			end++
 		}
 		out = append(out, cells[:end])
 		cells = cells[last:]

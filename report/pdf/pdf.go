@@ -73,6 +73,7 @@ func Render(r *report.Report, o Options) Result {
 		}
 		s.block(&d.Blocks[i], next)
 	}
+	s.endLists(0)
 	s.finish(d)
 	return Result{Data: s.doc.Bytes(), Pages: s.doc.Pages(), Missing: s.letters.missing, Borrowed: s.letters.borrowed}
 }
@@ -86,6 +87,7 @@ type setter struct {
 	starts  map[int]float64 // where text begins, by the depth of lists
 	toc     []entry
 	heads   int // headings that were set
+	lists   int // lists that are open, each within an item of the one before
 	letters *letters
 }
 
@@ -111,15 +113,20 @@ func (s *setter) room(height float64) {
 
 // front sets the title and the contents.
 func (s *setter) front(d *report.Document) {
-	s.text(left, right, []report.Span{{Text: d.Title, Strong: true}}, face{size: 21, spacing: 1.25})
+	line := func(tag pdfdoc.Tag, text string, f face) {
+		s.doc.Open(tag, pdfdoc.About{})
+		s.text(left, right, []report.Span{{Text: text}}, f)
+		s.doc.Close()
+	}
+	line(pdfdoc.Heading(1), d.Title, face{size: 21, spacing: 1.25, strong: true})
 	s.y += 6
 	if d.Question != "" {
-		s.text(left, right, []report.Span{{Text: d.Question}}, face{size: 11.5, color: dim})
+		line(pdfdoc.Paragraph, d.Question, face{size: 11.5, color: dim})
 		s.y += 4
 	}
 	for _, label := range append(slices.Clone(d.Labels), d.Made) {
 		if label != "" {
-			s.text(left, right, []report.Span{{Text: label}}, face{size: smallSize + 0.4, color: dim})
+			line(pdfdoc.Paragraph, label, face{size: smallSize + 0.4, color: dim})
 		}
 	}
 	s.y += 8
@@ -148,8 +155,11 @@ func (s *setter) contents(d *report.Document) bool {
 	if parts <= fewHeadings {
 		return false
 	}
+	s.doc.Open(pdfdoc.Paragraph, pdfdoc.About{})
 	s.text(left, right, []report.Span{{Text: d.Contents, Strong: true}}, face{size: headingSizes[2]})
+	s.doc.Close()
 	s.y += 6
+	s.doc.Open(pdfdoc.Contents, pdfdoc.About{})
 	for i, b := range list {
 		size, x := 10.5, float64(left)
 		if b.Level > 2 {
@@ -160,6 +170,8 @@ func (s *setter) contents(d *report.Document) bool {
 			s.y += 2
 		}
 		lines := s.letters.lines(plain(b.Spans), right-x-40, f)
+		s.doc.Open(pdfdoc.Entry, pdfdoc.About{})
+		s.doc.Open(pdfdoc.Reference, pdfdoc.About{})
 		for j, l := range lines {
 			s.room(f.height())
 			s.draw(x, l, f)
@@ -169,7 +181,10 @@ func (s *setter) contents(d *report.Document) bool {
 			}
 			s.y += f.height()
 		}
+		s.doc.Close()
+		s.doc.Close()
 	}
+	s.doc.Close()
 	return true
 }
 
@@ -189,7 +204,10 @@ func (s *setter) finish(d *report.Document) {
 		s.page, s.y = e.end, e.y
 		n := max(0, int((right-number.width()-e.x-2)/dot.width()))
 		at := right - number.width() - float64(n)*dot.width() // dots stand below each other
-		s.draw(at, append(slices.Concat(slices.Repeat([]textLine{dot}, n)...), number...), f)
+		s.doc.Open(pdfdoc.Decoration, pdfdoc.About{})
+		s.draw(at, slices.Concat(slices.Repeat([]textLine{dot}, n)...), f)
+		s.doc.Close()
+		s.draw(right-number.width(), number, f)
 	}
 	f = face{size: 8.2, color: dim}
 	for i, p := range s.pages {
@@ -208,6 +226,13 @@ func (s *setter) block(b, next *report.Block) {
 	if !ok {
 		begin = left + float64(b.Depth)*indent
 	}
+	if b.Kind != report.Item {
+		s.endLists(b.Depth)
+	}
+	if tag := tagOf(b); tag != "" {
+		s.doc.Open(tag, pdfdoc.About{Lang: string(b.Lang), Alt: b.Alt})
+		defer s.doc.Close()
+	}
 	switch b.Kind {
 	case report.Heading:
 		s.heading(b)
@@ -217,12 +242,60 @@ func (s *setter) block(b, next *report.Block) {
 		s.code(b, begin)
 	case report.Table:
 		s.table(b, begin)
+	case report.Figure:
+		s.figure(b, next, begin)
 	case report.Rule:
 		s.room(14)
 		s.page.Line(begin, s.y+6, right, s.y+6, 0.6, grey)
 		s.y += 14
 	default:
 		s.paragraph(b, next, begin)
+	}
+}
+
+// tagOf is what a block is, empty for what opens its parts itself.
+func tagOf(b *report.Block) pdfdoc.Tag {
+	switch b.Kind {
+	case report.Heading:
+		return pdfdoc.Heading(b.Level)
+	case report.Code:
+		return pdfdoc.Code
+	case report.Table:
+		return pdfdoc.Table
+	case report.Figure:
+		return pdfdoc.Figure
+	case report.Item, report.Rule:
+		return ""
+	}
+	if b.Quoted {
+		return pdfdoc.Quote
+	}
+	return pdfdoc.Paragraph
+}
+
+// newItem opens an item of a list at a depth.
+func (s *setter) newItem(depth int) {
+	s.endLists(depth)
+	if s.lists == depth { // the item before it
+		s.doc.Close()
+		s.doc.Close()
+	}
+	for ; s.lists < depth; s.lists++ {
+		s.doc.Open(pdfdoc.List, pdfdoc.About{})
+		if s.lists+1 < depth { // the list skips a level
+			s.doc.Open(pdfdoc.Item, pdfdoc.About{})
+			s.doc.Open(pdfdoc.Body, pdfdoc.About{})
+		}
+	}
+	s.doc.Open(pdfdoc.Item, pdfdoc.About{})
+}
+
+// endLists closes the lists below a depth.
+func (s *setter) endLists(depth int) {
+	for ; s.lists > depth; s.lists-- {
+		s.doc.Close()
+		s.doc.Close()
+		s.doc.Close()
 	}
 }
 
@@ -261,7 +334,11 @@ func (s *setter) item(b *report.Block) {
 		s.y += 5
 		s.page.Anchor(b.Anchor, s.y-4)
 	}
+	s.newItem(b.Depth)
+	s.doc.Open(pdfdoc.Label, pdfdoc.About{})
 	s.draw(textAt-7-sign.width(), sign, f)
+	s.doc.Close()
+	s.doc.Open(pdfdoc.Body, pdfdoc.About{})
 	s.text(textAt, right, b.Spans, f)
 	s.y += 2.5
 }
@@ -379,11 +456,15 @@ func (s *setter) draw(x float64, l textLine, f face) {
 			look.Color = amber
 		case span.Link != "":
 			look.Color = blue
+			s.doc.Open(pdfdoc.Reference, pdfdoc.About{})
 			s.page.Link(x, s.y, width, f.height(), span.Link)
 		case look.Color == (pdfdoc.Color{}):
 			look.Color = ink
 		}
 		s.page.Text(x, y, textLine(run).String(), look)
+		if span.Link != "" && !span.Warn {
+			s.doc.Close()
+		}
 		if span.Struck {
 			s.page.Line(x, y-look.Size*0.3, x+width, y-look.Size*0.3, 0.6, look.Color)
 		}

@@ -3,6 +3,7 @@ package pdf
 import (
 	"slices"
 
+	"dossier/internal/base/pdfdoc"
 	"dossier/report"
 )
 
@@ -29,15 +30,17 @@ func (s *setter) table(b *report.Block, begin float64) {
 			head = cells
 			s.room(height(cells) + 3*tableSize*spacing)
 			s.rule(begin, widths, 0.9)
-			s.row(begin, widths, cells, true)
+			s.row(begin, widths, cells, pdfdoc.HeaderCell)
 			continue
 		}
 		if h := height(cells); s.y+h > bottom && h < bottom-top-height(head) {
 			s.newPage()
+			s.doc.Open(pdfdoc.Decoration, pdfdoc.About{}) // it was read out before
 			s.rule(begin, widths, 0.9)
-			s.row(begin, widths, head, true)
+			s.row(begin, widths, head, pdfdoc.HeaderCell)
+			s.doc.Close()
 		}
-		s.row(begin, widths, cells, false)
+		s.row(begin, widths, cells, pdfdoc.Cell)
 	}
 	s.y += 9
 }
@@ -64,7 +67,7 @@ func height(cells []tableCell) float64 {
 
 // row sets the cells of a row. One that is longer than a page goes on on the
 // next.
-func (s *setter) row(begin float64, widths []float64, cells []tableCell, head bool) {
+func (s *setter) row(begin float64, widths []float64, cells []tableCell, tag pdfdoc.Tag) {
 	f := face{size: tableSize, spacing: 1.35}
 	cells = slices.Clone(cells)
 	for {
@@ -78,21 +81,25 @@ func (s *setter) row(begin float64, widths []float64, cells []tableCell, head bo
 		}
 		h := height(now)
 		from, x := s.y, begin
-		if head {
+		if tag == pdfdoc.HeaderCell {
 			total := 0.0
 			for _, w := range widths {
 				total += w
 			}
 			s.page.Box(begin, from, total, h, tint)
 		}
+		s.doc.Open(pdfdoc.Row, pdfdoc.About{})
 		for i, c := range now {
 			s.y = from + padY
+			s.doc.Open(tag, pdfdoc.About{})
 			for _, l := range c {
 				s.draw(x+padX, l, f)
 				s.y += f.height()
 			}
+			s.doc.Close()
 			x += widths[i]
 		}
+		s.doc.Close()
 		s.y = from + h
 		s.rule(begin, widths, 0.5)
 		if !more {
