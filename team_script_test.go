@@ -75,6 +75,8 @@ func (c scriptedTeam) rules() []llmtest.Rule {
 			return map[string]any{"text": between(q.Question(), "<notes>\n", "\n</notes>")}
 		}),
 		do("section", content),
+		do("standalone", standingAlone),
+		do("suggested", suggests),
 		{Schema: "", Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
 			switch system := q.Messages[0].Content; {
 			case strings.HasPrefix(system, "You are a researcher in a team"):
