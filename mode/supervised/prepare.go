@@ -266,12 +266,31 @@ func (t *team) planByRules() planned {
 	}
 	for _, f := range facets {
 		for _, q := range extract.FollowUps(f, read) {
-			if len(p.Tasks) < max(t.set.Agents, len(facets)) && !slices.Contains(p.Tasks, q) {
-				p.Tasks = append(p.Tasks, q)
+			if len(p.Tasks) < max(t.set.Agents, len(facets)) && !slices.Contains(p.Tasks, t.byWords(q)) {
+				p.Tasks = append(p.Tasks, t.byWords(q))
 			}
 		}
 	}
 	return p
+}
+
+// byWords is a task that consists of words to search for, as people read it. Runs
+// of earlier programs tell the bare words.
+func (t *team) byWords(query string) string {
+	if t.set.FollowUps == 0 {
+		return query
+	}
+	return lang.Text(t.language, "team.words", "query", query)
+}
+
+// wordsOf is what byWords made a title of, "" where it made none.
+func (t *team) wordsOf(title string) string {
+	before, after, _ := strings.Cut(t.byWords("\x00"), "\x00")
+	inner, ok := strings.CutPrefix(title, before)
+	if inner, is := strings.CutSuffix(inner, after); ok && is && before != "" {
+		return inner
+	}
+	return ""
 }
 
 // cleaned is a plan as it may be used: without addresses, and nothing twice.
@@ -382,7 +401,7 @@ func (t *team) cast(ctx context.Context) error {
 	}
 	for i, task := range t.plan.Tasks {
 		r := t.members[i%len(t.members)]
-		d := &todo{id: fmt.Sprintf("%s-%d", r.name, len(r.todos)+1), title: task, items: t.itemsOf(task)}
+		d := &todo{id: fmt.Sprintf("%s-%d", r.name, len(r.todos)+1), title: task, question: t.wordsOf(task), items: t.itemsOf(task)}
 		r.todos = append(r.todos, d)
 		state := pending
 		if t.answeredBefore(d) {
