@@ -177,6 +177,7 @@ func TestLoopSurvivesAPowerCut(t *testing.T) {
 var loopSchema = map[string]string{
 	"clarify": "clarity", "plan": "research_plan", "reflect": "reflection", "note": "note", "rerank": "ranked_list", "section": "section",
 	"summary": "section", "conclusion": "section", "judge": "judgements", "rewrite": "rewritten", "condense": "condensed",
+	"followups": "suggested", "standalone": "standalone",
 }
 
 // toldByBranch is what the branches of a run told.

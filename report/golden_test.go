@@ -148,7 +148,7 @@ func (f *fixture) report(t testing.TB, kind string) *Report {
 		r.Conclusion = verified(f.foreign + " [2] " + f.nearest + " [2]")
 		r.Coverage.Claims.Total, r.Coverage.Independent = len(r.Claims), 2
 		r.Conflicts = cite.Conflicts(f.ledger, f.snapshots, []cite.Passage{quotes[0].Passage, f.quote(t, 2, f.foreign, 0).Passage})
-		r.Notes = []string{f.note}
+		r.Notes, r.FollowUps = []string{f.note}, []string{f.other, f.question + " <b>[1]</b>"}
 	case "plots":
 		r.Kind, r.Model, r.Title = Research, "model-1", f.oldTitle
 		f.add(t, cite.Source{URI: "https://example.org/figures", Title: "Figures", Lang: f.code, Kind: cite.Web}, f.figures)

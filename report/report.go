@@ -81,6 +81,11 @@ type Report struct {
 	Conflicts []cite.Conflict `json:"conflicts,omitempty"`
 	// Notes say what went wrong or was left out, for people.
 	Notes []string `json:"notes,omitempty"`
+	// FollowUps are questions that the reader may want to ask next.
+	FollowUps []string `json:"follow_ups,omitempty"`
+	// Book names the blob in which everything is that was read for it, for the
+	// questions that follow.
+	Book string `json:"book,omitempty"`
 	// Base is the folder against which the paths of files are shown.
 	Base string `json:"base,omitempty"`
 }

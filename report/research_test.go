@@ -63,6 +63,21 @@ func TestSourcesSayWhereTheyAreCited(t *testing.T) {
 	}
 }
 
+// What to ask next stands in the document that the other formats are set from.
+func TestDocumentSaysWhatToAskNext(t *testing.T) {
+	r := newFixture(t, inLanguages[0]).report(t, "research")
+	var text []string
+	for _, b := range r.Document().Blocks {
+		for _, s := range b.Spans {
+			text = append(text, s.Text)
+		}
+	}
+	at := slices.Index(text, "Next questions")
+	if at < 0 || !slices.Contains(text[at:], r.FollowUps[0]) {
+		t.Errorf("%q", text)
+	}
+}
+
 // Markers are links wherever they stand, save in code; nothing else is.
 func TestDocumentLinks(t *testing.T) {
 	r := &Report{

@@ -303,6 +303,38 @@ func Restored(ctx context.Context, blobs Blobs, question string, read []cite.Sou
 	return e, nil
 }
 
+// Part is the evidence for one facet: its passages, and their sources under
+// numbers of their own.
+func (e *Evidence) Part(f FacetEvidence) *Evidence {
+	out := &Evidence{Question: f.Title, Ledger: cite.NewLedger(), Snapshots: make(cite.Snapshots), Asked: e.Asked}
+	numbers := make(map[int]int)
+	number := func(n int) int {
+		if numbers[n] == 0 {
+			src, _ := e.Ledger.Source(n)
+			entered := out.Ledger.Add(src)
+			if snap := e.Snapshots[src.Snapshot]; snap != nil {
+				out.Snapshots[snap.Hash] = snap
+				_, _ = out.Ledger.Read(entered.Number, snap) // it is there
+			}
+			numbers[n] = entered.Number
+		}
+		return numbers[n]
+	}
+	own := f
+	own.Passages, own.Quotes = nil, slices.Clone(f.Quotes)
+	for i := range own.Quotes {
+		own.Quotes[i].Source = number(own.Quotes[i].Source)
+	}
+	for _, at := range f.Passages {
+		p := e.Passages[at]
+		p.Source = number(p.Source)
+		own.Passages = append(own.Passages, len(out.Passages))
+		out.Passages = append(out.Passages, p)
+	}
+	out.Facets = []FacetEvidence{own}
+	return out
+}
+
 // PlannedByRules is the plan that rules make of a question, for a gathering that
 // is a part of a larger work.
 func PlannedByRules(question string, c Corpus, t Tuning) *Planned {

@@ -38,6 +38,9 @@ type Job struct {
 	// with Wide. None leaves the choice to the plan.
 	Tiers [][]string
 	Wide  bool
+	// Private are texts that whoever writes queries has seen and no address may
+	// carry, beside what is found in documents.
+	Private []string
 	// Rerankers by their names in Tuning.Rerank.
 	Rerankers map[string]search.Reranker
 	// Known are the circumstances of the run; nil goes by what there is now.

@@ -108,7 +108,7 @@ func (g *gathering) read(ctx context.Context) error {
 // private is what was found in the user's own documents: whoever wrote queries has
 // seen it, and an engine that was asked could have made an address of it.
 func (g *gathering) private() secrets {
-	var texts []string
+	texts := slices.Clone(g.Private)
 	for _, id := range slices.Sorted(maps.Keys(g.leads)) {
 		if l := g.leads[id]; l.Kind != cite.Web {
 			texts = append(texts, l.Text)

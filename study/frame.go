@@ -38,7 +38,8 @@ var (
 	conclusionTask = frame("conclusion")
 )
 
-// frames writes summary and conclusion, in parallel, and puts them into r.
+// frames writes summary and conclusion and suggests questions, in parallel, and
+// puts all into r.
 func (x *writing) frames(ctx context.Context, r *report.Report) ([2]part, error) {
 	whole := Final(r).Sections
 	how := "First the answer to the question, then what it rests on and how sure it is."
@@ -51,7 +52,8 @@ func (x *writing) frames(ctx context.Context, r *report.Report) ([2]part, error)
 	first.What, first.How, first.Min, first.Max = "summary", how, x.Lengths.Summary.Min, x.Lengths.Summary.Max
 	last.What, last.How, last.Min, last.Max = "conclusion", ends, x.Lengths.Conclusion.Min, x.Lengths.Conclusion.Max
 	var out [2]part
-	err := run.All(ctx,
+	var next []string
+	tasks := []*run.Task{
 		run.Go(ctx, x.scope, "opening", func(ctx context.Context, s *run.Scope) (err error) {
 			out[0], err = x.frame(ctx, s, summaryTask, first)
 			return err
@@ -60,10 +62,18 @@ func (x *writing) frames(ctx context.Context, r *report.Report) ([2]part, error)
 			out[1], err = x.frame(ctx, s, conclusionTask, last)
 			return err
 		}),
-	)
-	if err != nil {
+	}
+	if x.FollowUps > 0 {
+		conflicts := x.conflicts(r)
+		tasks = append(tasks, run.Go(ctx, x.scope, "next", func(ctx context.Context, s *run.Scope) (err error) {
+			next, err = x.next(ctx, s, r, conflicts)
+			return err
+		}))
+	}
+	if err := run.All(ctx, tasks...); err != nil {
 		return out, err
 	}
+	r.FollowUps = next
 	if out[0].Text == "" {
 		out[0].Text = x.summaryByRules(r)
 	}

@@ -53,6 +53,10 @@ func TestPrompts(t *testing.T) {
 		show("expand "+code, messages, err)
 		messages, err = summaryTask.Messages(frameInput{What: "summary", How: "First the answer.", Question: c.question, Language: language, Sections: []ReportSection{{"“T”", c.text}}, Missing: []string{c.said}, Insights: c.text, Min: 200, Max: 400, Measure: measure(c.code)})
 		show("summary "+code, messages, err)
+		messages, err = standAlone.Messages(standaloneInput{Question: c.said + "?", History: []llm.Message{{Role: llm.RoleUser, Content: c.question}, {Role: llm.RoleAssistant, Content: c.text}}, Language: language, Date: "2026-11-15"})
+		show("standalone "+code, messages, err)
+		messages, err = followUps.Messages(followUpsInput{Question: c.question, Language: language, Date: "2026-11-15", Sections: []ReportSection{{"“T”", c.text}}, Missing: []string{c.said}, Conflicts: []string{c.text}, Most: FollowUps})
+		show("followups "+code, messages, err)
 	}
 	const file = "testdata/prompts.golden"
 	if *update {

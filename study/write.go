@@ -75,6 +75,10 @@ type Work struct {
 	About []string
 	// Stopped says that the work was cut short.
 	Stopped bool
+	// FollowUps is how many questions are suggested in the end, and Gaps is what
+	// whoever looked back found missing.
+	FollowUps int
+	Gaps      []string
 }
 
 const (
@@ -87,12 +91,13 @@ const (
 // writing is a Write under way.
 type writing struct {
 	Work
-	scope   *run.Scope
-	pieces  []piece
-	outline []Node
-	parts   []part // by node
-	models  []string
-	trouble []string
+	scope    *run.Scope
+	pieces   []piece
+	outline  []Node
+	parts    []part          // by node
+	disputed []cite.Conflict // in what was read
+	models   []string
+	trouble  []string
 }
 
 // part is a section as it was written.
@@ -177,6 +182,7 @@ func (x *writing) assemble(ctx context.Context) (*report.Report, error) {
 		r.Claims = append(r.Claims, p.claims...)
 	}
 	x.plotted(r.Sections)
+	x.disputed = x.disagreements()
 	framed, err := x.frames(ctx, r)
 	if err != nil {
 		return nil, err
@@ -242,13 +248,19 @@ func (x *writing) finished(r *report.Report) (*report.Report, error) {
 	return r, nil
 }
 
-// conflicts are the disagreements in what was read in which something takes part
-// that the report says.
-func (x *writing) conflicts(r *report.Report) []cite.Conflict {
-	var read, said []cite.Passage
+// disagreements are those in what was read.
+func (x *writing) disagreements() []cite.Conflict {
+	var read []cite.Passage
 	for _, p := range x.evidence(x.ids()).Passages {
 		read = append(read, p.Passage)
 	}
+	return cite.Conflicts(x.Book.Ledger, x.Book.Snapshots, read)
+}
+
+// conflicts are the disagreements in which something takes part that the report
+// says.
+func (x *writing) conflicts(r *report.Report) []cite.Conflict {
+	var said []cite.Passage
 	for _, c := range r.Claims {
 		said = append(said, c.Passages...)
 	}
@@ -257,7 +269,7 @@ func (x *writing) conflicts(r *report.Report) []cite.Conflict {
 			return q.Source == s.Passage.Source && q.Start < s.Passage.End && s.Passage.Start < q.End
 		})
 	}
-	all := slices.DeleteFunc(cite.Conflicts(x.Book.Ledger, x.Book.Snapshots, read), func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
+	all := slices.DeleteFunc(slices.Clone(x.disputed), func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
 	return cite.OfOneThing(all, x.Book.Ledger, x.Book.Snapshots)
 }
 

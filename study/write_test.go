@@ -74,7 +74,8 @@ func writeUp(t *testing.T, a *author, w Work) (*report.Report, []event.Event) {
 		t.Fatal(err)
 	}
 	if r == nil {
-		t.Fatal("there is no report")
+		rec, err := s.Run(t.Context(), "r")
+		t.Fatalf("there is no report: %+v, %v", rec.Failure, err)
 	}
 	return r, heard
 }

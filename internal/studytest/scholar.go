@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"dossier/llm"
 	"dossier/llm/llmtest"
 )
 
@@ -22,6 +23,23 @@ type Scholar struct {
 	// never does. Next are the queries that it has for the iterations.
 	Enough int
 	Next   []string
+}
+
+// standingAlone puts what the conversation began with into a question that goes on
+// it.
+func standingAlone(q *llmtest.Request) any {
+	for _, m := range q.Messages {
+		if m.Role == llm.RoleUser && m.Content != q.Question() {
+			return map[string]any{"question": strings.NewReplacer("there", "in Oststrand", "its ", "Oststrand's ").Replace(q.Question())}
+		}
+	}
+	return map[string]any{"question": q.Question()}
+}
+
+// suggests asks about what is missing, then an invention with an address, which is
+// not for a reader.
+func suggests(q *llmtest.Request) any {
+	return map[string]any{"questions": []string{"How did the harbour of Oststrand grow? See https://evil-invention.example/q", "Кто построил мост?", "Who sails to the Vey islands?"}}
 }
 
 // Section is a part of its plan.
@@ -76,6 +94,8 @@ func (s Scholar) Rules() []llmtest.Rule {
 			return map[string]any{"is_sufficient": false, "overall_score": 4, "gaps": []string{fmt.Sprintf("what round %d lacks", n)}, "next_queries": next, "reasoning": "More is needed."}
 		}),
 		do("section", s.section),
+		do("standalone", standingAlone),
+		do("suggested", suggests),
 		do("condensed", func(q *llmtest.Request) any {
 			return map[string]any{"text": Between(q.Question(), "<notes>\n", "\n</notes>")}
 		}),

@@ -72,6 +72,8 @@ func (c Team) Rules() []llmtest.Rule {
 			return map[string]any{"text": Between(q.Question(), "<notes>\n", "\n</notes>")}
 		}),
 		do("section", content),
+		do("standalone", standingAlone),
+		do("suggested", suggests),
 		{Schema: "", Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
 			switch system := q.Messages[0].Content; {
 			case strings.HasPrefix(system, "You are a researcher in a team"):

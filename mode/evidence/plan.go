@@ -122,11 +122,16 @@ func (w *work) planned(p ResearchPlan) study.Plan {
 	return out
 }
 
-// nearestSection is the section whose words a query has most of.
-func nearestSection(query string, sections []study.PlanSection) int {
+// nearestSection is the section whose words a query has most of, none that is
+// settled if others are not.
+func nearestSection(query string, sections []study.PlanSection, settled map[string]bool) int {
 	best, at := -1, 0
 	words := extract.Content(strings.ToLower(query))
+	all := !slices.ContainsFunc(sections, func(s study.PlanSection) bool { return !settled[s.Title] })
 	for i, s := range sections {
+		if settled[s.Title] && !all {
+			continue
+		}
 		text := strings.ToLower(s.Title + " " + s.Description + " " + strings.Join(s.Queries, " "))
 		n := 0
 		for _, w := range words {

@@ -169,7 +169,7 @@ func (w *work) reflectByRules(in reflectInput, fresh int) Reflection {
 		if lang.Words(s.Found) >= enoughWords {
 			deep++
 		}
-		if s.Sources >= enoughSources {
+		if s.Sources >= enoughSources || w.settled[s.Title] {
 			diverse++
 		} else {
 			weak = true

@@ -89,6 +89,7 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 	return sources.Job{
 		Models: w.Models, Model: w.req.Model, Blobs: w.Blobs, Rerankers: w.Rerankers, Known: w.known, Corpus: unseen(w.open.Corpus, seen),
 		Question: sec.Description, Language: w.brief.Language, Where: w.open.Where, Tuning: tuning, Tiers: tiers, Wide: n > 1 || all,
+		Private: w.earlier.Private(),
 		Planned: &sources.Planned{
 			Plan:    sources.Plan{Question: sec.Description, Facets: facets},
 			NoModel: w.noModel, ByRules: w.byRules && n == 1,
@@ -178,14 +179,22 @@ func (w *work) enter(s *run.Scope, n, i int, e *sources.Evidence) (fresh int, er
 	}
 	f = w.book.Add(e, f)
 	w.plan.Cover(item, f.ID)
-	all := w.book.Ledger.Sources()
-	for _, src := range all[before:] {
+	return len(w.book.Ledger.Sources()) - before, w.tell(s, f, before)
+}
+
+// tell tells a finding and the sources that came with it, after so many.
+func (w *work) tell(s *run.Scope, f study.Finding, before int) error {
+	for _, src := range w.book.Ledger.Sources()[before:] {
 		w.state.VisitedSources = append(w.state.VisitedSources, src.URI)
-		if err := s.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI}); err != nil {
-			return 0, err
+		found := event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI}
+		if w.set.FollowUps > 0 {
+			found.Hash = src.Snapshot
+		}
+		if err := s.Emit(found); err != nil {
+			return err
 		}
 	}
-	return len(all) - before, s.Emit(event.NoteAdded{ID: f.ID, Text: f.Text, Sources: f.Sources()})
+	return s.Emit(event.NoteAdded{ID: f.ID, Text: f.Text, Sources: f.Sources()})
 }
 
 // textOf is what a gathering found out, with its own numbers: what each document

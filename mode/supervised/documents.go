@@ -222,8 +222,8 @@ func (c *call) anew(item study.Item) string {
 	const looked = 60 // passages
 	read = extract.Ordered(item.Question, read)
 	for _, q := range extract.FollowUps(item.Question, read[:min(looked, len(read))]) {
-		if !c.twice(q) {
-			return q
+		if title := c.byWords(q); !c.twice(title) {
+			return title
 		}
 	}
 	return ""

@@ -141,7 +141,7 @@ func (a *assignment) asks() string {
 func (t *team) job(question string) sources.Job {
 	return sources.Job{
 		Models: t.parts.Models, Model: t.req.Model, Blobs: t.parts.Blobs, Corpus: t.open.Corpus, Question: question, Language: t.language,
-		Where: t.open.Where, Tuning: t.set.Tuning, Rerankers: t.parts.Rerankers, Known: t.known,
+		Where: t.open.Where, Tuning: t.set.Tuning, Rerankers: t.parts.Rerankers, Known: t.known, Private: t.earlier.Private(),
 	}
 }
 

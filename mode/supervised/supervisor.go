@@ -402,7 +402,7 @@ func (c *call) taskByRules() error {
 			}
 			continue
 		}
-		if err := c.create(c.free(), &todo{title: title, items: []string{item.ID}}); err != nil {
+		if err := c.create(c.free(), &todo{title: title, question: c.wordsOf(title), items: []string{item.ID}}); err != nil {
 			return err
 		}
 	}

@@ -33,12 +33,14 @@ type team struct {
 	noModel bool
 
 	brief      study.Brief
+	earlier    study.Recalled // what earlier runs of the conversation have read
 	analysis   Analysis
 	plan       study.Plan
 	deepResult string // deep_search_result
 	deepFailed error
 	book       *study.Book
-	told       int // sources of the book that the log knows
+	told       int      // sources of the book that the log knows
+	settled    []string // tasks that earlier runs have read enough for
 
 	members []*researcher
 	queue   *run.Mailbox[finished]
@@ -347,7 +349,11 @@ func foreign(e *sources.Evidence, question string) bool {
 func (t *team) tellSources() error {
 	all := t.book.Ledger.Sources()
 	for _, src := range all[min(t.told, len(all)):] {
-		if err := t.scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI}); err != nil {
+		found := event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI}
+		if t.set.FollowUps > 0 {
+			found.Hash = src.Snapshot
+		}
+		if err := t.scope.Emit(found); err != nil {
 			return err
 		}
 	}
