@@ -80,7 +80,7 @@ func (b *Browsing) Search(ctx context.Context, s *run.Scope, text string) (Findi
 	told := g.results(q)
 	if q.err != nil {
 		told.Error = faultOf(q.err).Message
-		if b.stopped(q.err); !Spent(q.err) {
+		if _ = b.stopped(q.err); !Spent(q.err) {
 			g.trouble("research.search-failed", "query", q.text, "why", told.Error)
 		}
 	}

@@ -179,11 +179,10 @@ func (p Plan) Cleaned(most int) Plan {
 	seen := make(map[string]bool)
 	for _, s := range p.Sections {
 		s.Title, s.Description = oneLine(cite.Sanitize(s.Title)), oneLine(cite.Sanitize(s.Description))
-		if key := strings.ToLower(s.Title); s.Title == "" || seen[key] || len(sections) == most {
+		if s.Title == "" || seen[strings.ToLower(s.Title)] || len(sections) == most {
 			continue
-		} else {
-			seen[key] = true
 		}
+		seen[strings.ToLower(s.Title)] = true
 		if s.Description == "" {
 			s.Description = s.Title
 		}

@@ -82,15 +82,16 @@ func edited(p Plan, answer string) (changed Plan, done bool) {
 	}
 	sections, tasks := slices.Clone(p.Sections), slices.Clone(p.Tasks)
 	var dropped []int
-	any := false
+	edits := 0
 	for _, line := range strings.FieldsFunc(answer, func(r rune) bool { return r == '\n' || r == ';' || r == '；' }) {
 		line = strings.TrimSpace(line)
 		if m := dropLine.FindStringSubmatch(line); m != nil {
 			if n, err := strconv.Atoi(m[1]); err == nil {
-				dropped, any = append(dropped, n), true
+				dropped = append(dropped, n)
+				edits++
 			}
 		} else if m := addLine.FindStringSubmatch(line); m != nil {
-			any = true
+			edits++
 			if len(p.Sections) > 0 || len(p.Tasks) == 0 {
 				sections = append(sections, PlanSection{Title: oneLine(m[1])})
 			} else {
@@ -98,7 +99,7 @@ func edited(p Plan, answer string) (changed Plan, done bool) {
 			}
 		}
 	}
-	if !any {
+	if edits == 0 {
 		return p, true
 	}
 	slices.Sort(dropped)
@@ -145,6 +146,6 @@ func (p Plan) relisted() Plan {
 	for i := range kept {
 		kept[i].ID = "r" + strconv.Itoa(len(items)+i+1)
 	}
-	p.Rubric = append(items, kept...)
+	p.Rubric = slices.Concat(items, kept)
 	return p
 }

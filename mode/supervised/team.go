@@ -78,7 +78,7 @@ const (
 	dropped = "dropped"
 )
 
-// todo is a task of a researcher.
+// A todo is a task of a researcher.
 type todo struct {
 	id    string
 	title string
