@@ -257,7 +257,11 @@ func (t *team) makePlan(ctx context.Context) error {
 	if len(p.Tasks) == 0 || len(p.Rubric) == 0 {
 		p = t.cleaned(t.planByRules())
 	}
-	t.plan, err = study.Review(ctx, t.scope, t.set.Plan, t.brief, p)
+	how := t.set.Plan
+	if t.req.NoInput {
+		how = study.PlanAuto
+	}
+	t.plan, err = study.Review(ctx, t.scope, how, t.brief, p)
 	if err != nil {
 		return err
 	}
