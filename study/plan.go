@@ -175,6 +175,23 @@ func (p *Plan) Text() string {
 	return out.String()
 }
 
+// Said is what a plan says to its reader, without its queries, which may be in any
+// language.
+func (p *Plan) Said() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s\n", p.Title)
+	for _, s := range p.Sections {
+		fmt.Fprintf(&out, "%s\n%s\n", s.Title, s.Description)
+	}
+	for _, t := range p.Tasks {
+		fmt.Fprintf(&out, "%s\n", t)
+	}
+	for _, i := range p.Rubric {
+		fmt.Fprintf(&out, "%s\n", i.Question)
+	}
+	return out.String()
+}
+
 // ParsePlan reads a plan in the form of Plan.Text. It is false where there is no
 // section.
 func ParsePlan(text string) (Plan, bool) {
