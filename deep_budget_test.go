@@ -15,12 +15,13 @@ import (
 	"dossier/run"
 )
 
-// deepEngines are the engines of deep research, each with a model that works on
-// a question.
-var deepEngines = []struct {
+// deepEngine is an engine of deep research with a model that works on a question.
+type deepEngine struct {
 	name, question string
 	rules          []llmtest.Rule
-}{
+}
+
+var deepEngines = []deepEngine{
 	{"supervisor", teamQuestion, theTeam.Rules()},
 	{"loop", oststrandQuestion, townScholar.Rules()},
 }

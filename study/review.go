@@ -96,6 +96,7 @@ func edited(p Plan, answer string) (changed Plan, done bool) {
 				sections = append(sections, PlanSection{Title: oneLine(m[1])})
 			} else {
 				tasks = append(tasks, oneLine(m[1]))
+				p.Want(oneLine(m[1]))
 			}
 		}
 	}
@@ -107,11 +108,22 @@ func edited(p Plan, answer string) (changed Plan, done bool) {
 		if n >= 1 && n <= len(sections) && len(sections) > 1 {
 			sections = slices.Delete(sections, n-1, n)
 		} else if len(sections) == 0 && n >= 1 && n <= len(tasks) && len(tasks) > 1 {
+			p = p.without(tasks[n-1])
 			tasks = slices.Delete(tasks, n-1, n)
 		}
 	}
 	p.Sections, p.Tasks = sections, tasks
 	return p.relisted(), false
+}
+
+// without is a plan whose rubric does not ask for a task of it.
+func (p Plan) without(task string) Plan {
+	for _, i := range p.Rubric {
+		if i.Kind == SubQuestion && asksSame(i.Question, task) {
+			p.Drop(i.ID)
+		}
+	}
+	return p
 }
 
 // Steered applies what a user said while the work goes on: it changes the plan, or

@@ -13,9 +13,7 @@ import (
 // its prompts show it and on nothing else.
 type Scholar struct {
 	Scribe
-	// Unclear is what it asks as long as nobody has answered so often.
-	Unclear string
-	Asks    int
+	Doubt
 	// Title and Sections are its plan.
 	Title    string
 	Sections []Section
@@ -59,19 +57,7 @@ func (s Scholar) Rules() []llmtest.Rule {
 		return llmtest.Rule{Schema: schema, Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply { return llmtest.JSON(f(q)) })}
 	}
 	return append([]llmtest.Rule{
-		do("clarity", func(q *llmtest.Request) any {
-			prompt := q.Question()
-			question, _, _ := strings.Cut(prompt, "\n")
-			if answered := strings.Count(prompt, "The user answered: "); s.Unclear != "" && answered < s.Asks {
-				return map[string]any{"is_clear": false, "reasoning": "It may mean two things.", "clarification_question": s.Unclear, "refined_query": question}
-			}
-			for _, line := range strings.Split(prompt, "\n") {
-				if answer, ok := strings.CutPrefix(line, "The user answered: "); ok {
-					question += " (" + answer + ")"
-				}
-			}
-			return map[string]any{"is_clear": true, "reasoning": "It is clear.", "clarification_question": "", "refined_query": question}
-		}),
+		do("clarity", s.clarity),
 		do("research_plan", func(*llmtest.Request) any {
 			var sections []any
 			for _, p := range s.Sections {

@@ -16,6 +16,7 @@ import (
 // else, so that the same prompt gets the same reply.
 type Team struct {
 	Scribe
+	Doubt
 	// Rubric and Tasks are its plan.
 	Rubric, Tasks []string
 	// Researcher and Supervisor replace how these reply; nil leaves it.
@@ -39,9 +40,7 @@ func (c Team) Rules() []llmtest.Rule {
 		return map[string]any{"content": strings.TrimSpace(text)}
 	}
 	own := []llmtest.Rule{
-		do("clarity", func(q *llmtest.Request) any {
-			return map[string]any{"is_clear": true, "reasoning": "It is clear.", "clarification_question": "", "refined_query": q.Question()}
-		}),
+		do("clarity", c.clarity),
 		do("analysis", func(*llmtest.Request) any {
 			return map[string]any{"class": "factual", "complexity": "moderate", "strategy": "Look each of them up."}
 		}),

@@ -173,10 +173,18 @@ func (t *team) makePlan(ctx context.Context) error {
 	t.overruled(seen.Overruled(), seen.Why)
 	t.overruled(made.Overruled(), made.Why)
 	p := t.cleaned(made.Value)
+	if !made.Extractive && !t.brief.InLanguage(p.Said()) {
+		t.overruled(true, lang.Text(t.language, "study.other-language"))
+		p.Tasks = nil
+	}
 	if len(p.Tasks) == 0 || len(p.Rubric) == 0 {
 		p = t.cleaned(t.planByRules())
 	}
-	t.plan, err = study.Review(ctx, t.scope, t.set.Plan, t.brief, p)
+	how := t.set.Plan
+	if t.req.NoInput {
+		how = study.PlanAuto
+	}
+	t.plan, err = study.Review(ctx, t.scope, how, t.brief, p)
 	if err != nil {
 		return err
 	}
@@ -200,7 +208,7 @@ func (t *team) cover(ctx context.Context) error {
 			}
 			e := t.book.Evidence(t.brief.Refined, f.ID)
 			for _, item := range t.plan.OpenItems() {
-				if e.Answers(item.Question).Answered {
+				if got := e.Answers(item.Question); got.Answered && (got.Confidence >= extract.Sure || strings.EqualFold(item.Question, f.Task)) {
 					out[i] = append(out[i], item.ID)
 				}
 			}

@@ -293,7 +293,7 @@ func (t *team) take(ctx context.Context, r *researcher, a *assignment) (*study.F
 		}
 		return nil, t.tellPlan()
 	}
-	f, err := t.enter(ctx, fmt.Sprintf("%s-%d", r.name, a.number), out.evidence, study.Finding{
+	f, err := t.enter(ctx, fmt.Sprintf("%s-%d", r.name, a.number), out.evidence, a.todo.items, study.Finding{
 		By: r.name, Task: a.todo.title, Text: out.text, Passages: out.passages, Items: out.covers,
 	})
 	if err != nil {
@@ -304,8 +304,9 @@ func (t *team) take(ctx context.Context, r *researcher, a *assignment) (*study.F
 }
 
 // enter adds a finding to the book, tells it, and looks which items of the rubric
-// it covers.
-func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, f study.Finding) (*study.Finding, error) {
+// it covers. What was looked for something else has to be surer to cover an item
+// than what was looked for it.
+func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, lookedFor []string, f study.Finding) (*study.Finding, error) {
 	claimed := f.Items
 	f.Items = nil
 	f = t.book.Add(e, f)
@@ -321,7 +322,8 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, f st
 		for _, item := range t.plan.Rubric {
 			got := e.Answers(item.Question)
 			said := slices.Contains(claimed, item.ID) && len(f.Sources()) > 0
-			if got.Answered || said && (got.Confidence >= extract.Floor/2 || foreign(e, item.Question)) {
+			answered := got.Answered && (got.Confidence >= extract.Sure || slices.Contains(lookedFor, item.ID))
+			if answered || said && (got.Confidence >= extract.Floor/2 || foreign(e, item.Question)) {
 				out = append(out, item.ID)
 			}
 		}
