@@ -198,10 +198,10 @@ func (t *team) cover(ctx context.Context) error {
 			if f.FromEarlier() {
 				continue // see below
 			}
-			e := t.book.Evidence(t.brief.Refined, f.ID)
-			for _, item := range t.plan.OpenItems() {
-				if e.Answers(item.Question).Answered {
-					out[i] = append(out[i], item.ID)
+			open := t.plan.OpenItems()
+			for n, got := range t.book.Evidence(t.brief.Refined, f.ID).Answers(questionsOf(open)...) {
+				if got.Answered {
+					out[i] = append(out[i], open[n].ID)
 				}
 			}
 		}
