@@ -27,6 +27,9 @@ type Options struct {
 	// checker may see it gets these too: a claim in another language than its
 	// source shares hardly any. Nil for none.
 	Read func(source int) []lang.Span
+	// Known is all that was read: a claim of which Vocabulary.Unread holds fails,
+	// whatever the checker says. Nil takes the checker's word.
+	Known func() *Vocabulary
 }
 
 const (
@@ -272,6 +275,10 @@ func (v *verifier) check(ctx context.Context, c Claim) (Checked, error) {
 	}
 	out.Verdict, out.Score = support.Verdict, support.Score
 	out.Verified = (support.Verdict == Supported || support.Verdict == Partial) && support.Score >= v.opts.MinSupport
+	if out.Verified && v.opts.Known != nil && v.opts.Known().Unread(c.Text, texts) {
+		out.Verdict, out.Verified = Unsupported, false
+		out.Score = min(out.Score, v.opts.MinSupport/2)
+	}
 	if support.Best >= 0 && support.Best < len(spans) {
 		out.Passages = append(out.Passages, spans[support.Best])
 	}

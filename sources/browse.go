@@ -219,21 +219,26 @@ func (b *Browsing) Evidence(ctx context.Context, s *run.Scope) (*Evidence, error
 	return g.evidence, g.quote(ctx)
 }
 
-// Answers chooses, out of passages that were read, the sentences that answer a
-// question, and says whether they do. It depends on its arguments alone.
-func (e *Evidence) Answers(question string) FacetEvidence {
+// Answers chooses, out of passages that were read, the sentences that answer each
+// of some questions, and says whether they do. It depends on its arguments alone.
+func (e *Evidence) Answers(questions ...string) []FacetEvidence {
 	all := make([]extract.Passage, len(e.Passages))
 	for i, p := range e.Passages {
 		all[i] = extract.Passage{ID: strconv.Itoa(i), Title: p.Title, Headings: p.HeadingPath, Text: p.Text}
 	}
-	var places []int
-	for _, p := range first(extract.Ordered(question, all), passagesKept) {
-		if n, err := strconv.Atoi(p.ID); err == nil {
-			places = append(places, n)
+	shelf := extract.NewShelf(all)
+	out := make([]FacetEvidence, len(questions))
+	for i, question := range questions {
+		var places []int
+		for _, p := range first(shelf.Ordered(question), passagesKept) {
+			if n, err := strconv.Atoi(p.ID); err == nil {
+				places = append(places, n)
+			}
 		}
+		got := e.choose(question, places, nil, nil, extract.Options{})
+		out[i] = FacetEvidence{Title: question, Passages: places, Quotes: got.Quotes, Answered: got.Answered, Confidence: got.Confidence}
 	}
-	got := e.choose(question, places, nil, nil, extract.Options{})
-	return FacetEvidence{Title: question, Passages: places, Quotes: got.Quotes, Answered: got.Answered, Confidence: got.Confidence}
+	return out
 }
 
 // Quoted is what some passages say, each with the number of its source, as
@@ -350,32 +355,34 @@ func PlannedByRules(question string, c Corpus, t Tuning) *Planned {
 	return &Planned{Plan: p, NoModel: true, ByRules: true}
 }
 
-// Without is a corpus without some of its documents: those at the addresses are
-// not found, and others are in their place.
-func Without(c Corpus, addresses []string) Corpus {
-	if len(addresses) == 0 {
+// Without is a corpus without some leads, which are known: others are in their
+// place, up to so many more than asked for.
+func Without(c Corpus, more int, known func(Lead) bool) Corpus {
+	if more <= 0 {
 		return c
 	}
-	w := &without{Corpus: c, gone: make(map[string]bool, len(addresses))}
-	for _, at := range addresses {
-		w.gone[at] = true
-	}
-	return w
+	return &without{c, more, known}
 }
 
 type without struct {
 	Corpus
-	gone map[string]bool
+	more  int
+	known func(Lead) bool
 }
 
-// Find implements Corpus.
+// Find implements Corpus. It asks for more only where too little is left: engines
+// give a page of results at a time.
 func (w *without) Find(ctx context.Context, q Query) (Finding, error) {
-	const most = 40 // more results than asked for
-	limit := q.Limit
-	q.Limit += min(len(w.gone), most)
+	wanted := q.Limit
 	f, err := w.Corpus.Find(ctx, q)
-	f.Leads = slices.DeleteFunc(slices.Clone(f.Leads), func(l Lead) bool { return w.gone[l.URI] })
-	f.Leads = first(f.Leads, limit)
+	fresh := slices.DeleteFunc(slices.Clone(f.Leads), w.known)
+	if err == nil && 2*len(fresh) < wanted && len(fresh) < len(f.Leads) {
+		q.Limit += w.more
+		if all, err := w.Corpus.Find(ctx, q); err == nil {
+			f, fresh = all, slices.DeleteFunc(slices.Clone(all.Leads), w.known)
+		}
+	}
+	f.Leads = first(fresh, wanted)
 	return f, err
 }
 

@@ -34,12 +34,9 @@ type kept struct {
 	Passages []cite.Passage `json:"passages"`
 }
 
-// Keep stores what the Book's findings rest on, as a step of s, and returns under
-// which name; "" where there is nothing.
-func (b *Book) Keep(ctx context.Context, s *run.Scope, blobs sources.Blobs) (string, error) {
-	if len(b.Ledger.Sources()) == 0 {
-		return "", nil
-	}
+// keep stores what the Book's findings rest on, as a step of s, and returns under
+// which name.
+func (b *Book) keep(ctx context.Context, s *run.Scope, blobs sources.Blobs) (string, error) {
 	return run.Step(ctx, s, "book", func(ctx context.Context, _ *run.Scope) (string, error) {
 		var ids []string
 		for _, f := range b.Findings {
@@ -286,8 +283,8 @@ func (r *Recalled) Answers(ctx context.Context, s *run.Scope, name string, quest
 	}
 	got, err := run.EffectStep(ctx, s, run.Pure, name, func(context.Context, *run.Scope) ([]answered, error) {
 		out := make([]answered, len(questions))
-		for i, q := range questions {
-			if f := r.evidence.Answers(q); f.Answered {
+		for i, f := range r.evidence.Answers(questions...) {
+			if f.Answered {
 				out[i] = answered{f.Passages[:min(nearby, len(f.Passages))], f.Quotes, f.Confidence}
 			}
 		}

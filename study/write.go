@@ -76,9 +76,11 @@ type Work struct {
 	// Stopped says that the work was cut short.
 	Stopped bool
 	// FollowUps is how many questions are suggested in the end, and Gaps is what
-	// whoever looked back found missing.
+	// whoever looked back found missing. With any, the Book is kept in Blobs for
+	// those who ask them.
 	FollowUps int
 	Gaps      []string
+	Blobs     sources.Blobs
 }
 
 const (
@@ -121,6 +123,27 @@ func Write(ctx context.Context, s *run.Scope, w Work) (*report.Report, error) {
 		w.ContextTokens = DefaultContext
 	}
 	x := &writing{Work: w, scope: s.Child("write")}
+	if w.FollowUps == 0 || len(w.Book.Ledger.Sources()) == 0 {
+		return x.write(ctx)
+	}
+	name := ""
+	keep := run.Go(ctx, x.scope, "keep", func(ctx context.Context, s *run.Scope) (err error) {
+		name, err = w.Book.keep(ctx, s, w.Blobs)
+		return err
+	})
+	r, err := x.write(ctx)
+	if kerr := keep.Wait(context.WithoutCancel(ctx)); err == nil {
+		err = kerr
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Book = name
+	return r, nil
+}
+
+// write makes the report.
+func (x *writing) write(ctx context.Context) (*report.Report, error) {
 	if err := x.compress(ctx); err != nil {
 		return nil, err
 	}

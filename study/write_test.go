@@ -58,6 +58,7 @@ func writeUp(t *testing.T, a *author, w Work) (*report.Report, []event.Event) {
 		w.Models = &llm.Models{MaxObjectRetries: -1, Roles: map[llm.RoleName]llm.Setting{llm.ForDefault: {Model: a, Name: "m"}}}
 	}
 	s := memory.New(memory.Options{})
+	w.Blobs = s
 	if err := s.Create(t.Context(), run.Record{ID: "r", Status: run.Queued, Created: time.Now()}, nil, nil); err != nil {
 		t.Fatal(err)
 	}

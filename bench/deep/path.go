@@ -37,10 +37,11 @@ func criticalPath(entries []run.Entry) time.Duration {
 		b := of(name)
 		if !b.begun {
 			b.begun = true
-			if name != "" {
-				// What the branch that began it had done, and had waited for.
-				b.clock = of(parent(name, branches)).at(e.Born - 1)
-				b.clock = max(b.clock, joined(name, e.Born-1, branches, sends))
+			// What those in which it lies had done by then, and had waited for.
+			for in := name; in != ""; {
+				b.clock = max(b.clock, joined(in, e.Born-1, branches, sends))
+				in = parent(in, branches)
+				b.clock = max(b.clock, of(in).at(e.Born-1))
 			}
 		}
 		for child, c := range branches {

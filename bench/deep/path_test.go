@@ -58,6 +58,9 @@ func TestCriticalPath(t *testing.T) {
 			{branch: "section-1", key: "/a", born: 1, calls: 1}, {branch: "section-2", key: "/a", born: 1, calls: 1},
 			{branch: "section-1/read-1", key: "/note", born: 2, calls: 2}, {branch: "section-1", key: "/b", born: 1, calls: 1}, {key: "end", calls: 1},
 		}, ms(50 + 100 + 50 + 50)},
+		"in a branch that has done nothing yet": {[]recorded{
+			{key: "plan", calls: 1}, {branch: "section-1/search-1", key: "/find", born: 2, searches: 1}, {branch: "section-1", key: "/rank", born: 2, calls: 1}, {key: "end", calls: 1},
+		}, ms(50 + 100 + 50 + 50)},
 		// Both work at once; the second is received while the supervisor is busy
 		// with the first.
 		"messages": {[]recorded{

@@ -156,8 +156,8 @@ func TestSentences(t *testing.T) {
 		{"", []string{"In 2019 the share of coal was 5 %, in 2020 the share of gas was 7 %, in 2021 the share of wind was 9 %."}},
 		{"", []string{"2019年法国为5万吨，2020年德国为7万吨，2021年西班牙为9万吨。"}},
 		{"", []string{"In 2019 it was 5 GW, in 2020 7 MW and in 2021 9 GW."}}, // other units
-		{"", []string{"In 2019, 2020 and 2021 there were 5 %, 7 % and 9 %."}},  // whose is which?
-		{"", []string{"In 2019 it rose to 5, in 2020 to 7, in 2021 to 9."}},    // of what?
+		{"", []string{"In 2019, 2020 and 2021 there were 5 %, 7 % and 9 %."}}, // whose is which?
+		{"", []string{"In 2019 it rose to 5, in 2020 to 7, in 2021 to 9."}},   // of what?
 		{"", []string{ // they disagree
 			"The installed capacity of heat pumps was 5 GW in 2019.", "The installed capacity of heat pumps was 6 GW in 2019.", "In 2021 the installed capacity of heat pumps reached 9 GW.", "The installed capacity of heat pumps rose to 7 GW in 2020.",
 		}},

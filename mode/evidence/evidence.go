@@ -290,15 +290,10 @@ func (w *work) report(ctx context.Context) (mode.Answer, error) {
 	r, err := study.Write(ctx, w.scope, study.Work{
 		Models: w.Models, Model: w.req.Model, Brief: w.brief, Plan: w.plan, Book: w.book, Lengths: study.LoopLengths,
 		ContextTokens: w.set.ContextTokens, Base: w.req.In.Base, About: w.open.Notes, Stopped: w.stopped,
-		FollowUps: w.set.FollowUps, Gaps: w.gaps,
+		FollowUps: w.set.FollowUps, Gaps: w.gaps, Blobs: w.Blobs,
 	})
 	if err != nil {
 		return mode.Answer{}, err
-	}
-	if w.set.FollowUps > 0 {
-		if r.Book, err = w.book.Keep(ctx, w.scope, w.Blobs); err != nil {
-			return mode.Answer{}, err
-		}
 	}
 	text := report.Markdown(r)
 	w.state.FinalReport = text

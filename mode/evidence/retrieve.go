@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,10 +76,7 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 		tuning.PerRound = tuning.Queries
 	}
 	tiers, all := tiersFor(strings.Join(append([]string{w.brief.Refined, sec.Title, sec.Description}, queries...), " "), w.engines())
-	seen := make(map[string]bool, len(w.visited))
-	for at := range w.visited {
-		seen[at] = true
-	}
+	seen := maps.Clone(w.visited)
 	facets := []sources.Facet{{Title: sec.Description, Queries: slices.Clone(queries)}}
 	if n > 1 { // what is missing is asked for by itself
 		facets = nil
@@ -87,7 +85,7 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 		}
 	}
 	return sources.Job{
-		Models: w.Models, Model: w.req.Model, Blobs: w.Blobs, Rerankers: w.Rerankers, Known: w.known, Corpus: unseen(w.open.Corpus, seen),
+		Models: w.Models, Model: w.req.Model, Blobs: w.Blobs, Rerankers: w.Rerankers, Known: w.known, Corpus: sources.Without(w.open.Corpus, min(len(seen), tuning.MaxResults), func(l sources.Lead) bool { return seen[l.ID] }),
 		Question: sec.Description, Language: w.brief.Language, Where: w.open.Where, Tuning: tuning, Tiers: tiers, Wide: n > 1 || all,
 		Private: w.earlier.Private(),
 		Planned: &sources.Planned{
@@ -245,35 +243,4 @@ func leadOf(id string) string {
 		return id[:at]
 	}
 	return id
-}
-
-// unseen is a corpus without what was read before.
-func unseen(c sources.Corpus, seen map[string]bool) sources.Corpus {
-	if len(seen) == 0 {
-		return c
-	}
-	return &rest{c, seen}
-}
-
-type rest struct {
-	sources.Corpus
-	seen map[string]bool
-}
-
-// Engines implements sources.Choice.
-func (r *rest) Engines() []search.Info {
-	if choice, ok := r.Corpus.(sources.Choice); ok {
-		return choice.Engines()
-	}
-	return nil
-}
-
-// Find implements sources.Corpus.
-func (r *rest) Find(ctx context.Context, q sources.Query) (sources.Finding, error) {
-	wanted := q.Limit
-	q.Limit += min(len(r.seen), wanted)
-	f, err := r.Corpus.Find(ctx, q)
-	f.Leads = slices.DeleteFunc(f.Leads, func(l sources.Lead) bool { return r.seen[l.ID] })
-	f.Leads = f.Leads[:min(len(f.Leads), wanted)]
-	return f, err
 }

@@ -30,15 +30,10 @@ func (t *team) deliver(ctx context.Context) (mode.Answer, error) {
 	r, err := study.Write(ctx, t.scope, study.Work{
 		Models: t.parts.Models, Model: t.req.Model, Brief: t.brief, Plan: t.plan, Book: t.book, Draft: t.memory.draft, Insights: t.memory.main(),
 		Lengths: study.TeamLengths, Base: t.req.In.Base, About: t.open.Notes, Stopped: t.stopped != nil || t.short,
-		FollowUps: t.set.FollowUps,
+		FollowUps: t.set.FollowUps, Blobs: t.parts.Blobs,
 	})
 	if err != nil {
 		return mode.Answer{}, err
-	}
-	if t.set.FollowUps > 0 {
-		if r.Book, err = t.book.Keep(ctx, t.scope, t.parts.Blobs); err != nil {
-			return mode.Answer{}, err
-		}
 	}
 	if len(r.FollowUps) > 0 {
 		if err := t.scope.Emit(event.FollowUps{Questions: r.FollowUps}); err != nil {

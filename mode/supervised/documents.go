@@ -326,7 +326,7 @@ func (c *call) weigh(ctx context.Context, s *run.Scope, b *sources.Browsing, cla
 	}
 	got, err := run.EffectStep(ctx, s, run.Pure, "weigh", func(ctx context.Context, _ *run.Scope) (contrary, error) {
 		var out contrary
-		for _, p := range e.Answers(claim).Quotes {
+		for _, p := range e.Answers(claim)[0].Quotes {
 			src, ok := e.Ledger.Source(p.Source)
 			if !ok || e.Snapshots[src.Snapshot] == nil {
 				continue

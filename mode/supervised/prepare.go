@@ -206,10 +206,10 @@ func (t *team) cover(ctx context.Context) error {
 			if f.FromEarlier() {
 				continue // see below
 			}
-			e := t.book.Evidence(t.brief.Refined, f.ID)
-			for _, item := range t.plan.OpenItems() {
-				if got := e.Answers(item.Question); got.Answered && (got.Confidence >= extract.Sure || strings.EqualFold(item.Question, f.Task)) {
-					out[i] = append(out[i], item.ID)
+			open := t.plan.OpenItems()
+			for n, got := range t.book.Evidence(t.brief.Refined, f.ID).Answers(questionsOf(open)...) {
+				if got.Answered && (got.Confidence >= extract.Sure || strings.EqualFold(open[n].Question, f.Task)) {
+					out[i] = append(out[i], open[n].ID)
 				}
 			}
 		}

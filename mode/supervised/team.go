@@ -319,8 +319,9 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, look
 	}
 	covered, err := run.EffectStep(ctx, t.scope, run.Pure, "covers-"+name, func(context.Context, *run.Scope) ([]string, error) {
 		var out []string
-		for _, item := range t.plan.Rubric {
-			got := e.Answers(item.Question)
+		answers := e.Answers(questionsOf(t.plan.Rubric)...)
+		for i, item := range t.plan.Rubric {
+			got := answers[i]
 			said := slices.Contains(claimed, item.ID) && len(f.Sources()) > 0
 			answered := got.Answered && (got.Confidence >= extract.Sure || slices.Contains(lookedFor, item.ID))
 			if answered || said && (got.Confidence >= extract.Floor/2 || foreign(e, item.Question)) {
@@ -337,6 +338,15 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, look
 		t.plan.Cover(item, f.ID)
 	}
 	return own, t.scope.Emit(t.plan.Coverage())
+}
+
+// questionsOf are those of the items of a rubric.
+func questionsOf(items []study.Item) []string {
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = item.Question
+	}
+	return out
 }
 
 // foreign says whether what was read is in another language than a question:
