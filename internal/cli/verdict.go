@@ -74,7 +74,8 @@ func judge(rec run.Record, c course, r *report.Report) verdict {
 	if _, spent := last(c, func(b event.BudgetWarning) bool { return b.Hit }); spent {
 		return verdict{code: exitBudget}
 	}
-	if end, ok := last(c, anyOf[event.AgentFinished]); ok && end.Outcome != string(tool.Completed) {
+	// Of a team one researcher may find nothing: its report tells how it went.
+	if end, ok := last(c, anyOf[event.AgentFinished]); ok && !searches(rec.Mode) && end.Outcome != string(tool.Completed) {
 		// The agent that was last at work found no answer; perhaps it is known why.
 		trouble, _ := last(c, anyOf[event.RunError])
 		if code, ok := exitCodes[trouble.Code]; ok {

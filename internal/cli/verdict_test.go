@@ -56,6 +56,7 @@ func TestJudge(t *testing.T) {
 		"trouble that was got over":     {rec: done("agents"), events: []event.Data{noKey, completed}, want: exitOK},
 		"an agent that another called":  {rec: done("agents"), events: []event.Data{gaveUp, completed}, want: exitOK},
 		"an agent's report of nothing":  {rec: done("agents"), events: []event.Data{completed}, report: nothing, want: exitOK},
+		"a researcher found nothing":    {rec: done("deep_research"), events: []event.Data{completed, gaveUp}, report: covers(3, 3), want: exitOK},
 		"nothing found":                 {rec: done("deep_search"), report: nothing, want: exitNotEnough},
 		"no report":                     {rec: wants, want: exitOK},
 		"as much as wanted":             {rec: wants, report: covers(4, 5), want: exitOK},
