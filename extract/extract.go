@@ -1,7 +1,7 @@
 // Package extract answers a question with sentences that stand in what was
 // found: it chooses the sentences, and it tells whether they answer at all.
 //
-// It knows no model. What it goes by are words: how much of what the question
+// It asks no model. What it goes by are words: how much of what the question
 // asks about a sentence and its surroundings have, whether something of the
 // kind that is asked for (a name, a date, a number) stands there, and how well
 // the passage was ranked. [Facets], [Queries] and [FollowUps] are the parts of
@@ -24,6 +24,10 @@ type Passage struct {
 	Title    string
 	Headings []string // it stands under, the outermost first
 	Text     string
+	// Near is how near it comes to the question by its meaning, from 0 to 1, as
+	// a search by meaning had it: 0 for what is not among the nearest, and for
+	// all where there was no such search.
+	Near float64
 }
 
 // Quote is a part of a passage to quote.
@@ -45,8 +49,10 @@ type Selection struct {
 	// Answered says that Confidence is at or above the floor. Where it is not,
 	// the quotes are the nearest there is.
 	Answered bool
-	// Signs are what the confidence was told by, for those who fit it.
+	// Signs are what the confidence was told by, and Near is how near the first
+	// quoted passage comes by its meaning, for those who fit it.
 	Signs Signs
+	Near  float64
 }
 
 // Signs tell whether quotes answer a question.
@@ -54,6 +60,9 @@ type Signs = [evidence.SignSize]float64
 
 // SignNames name them.
 var SignNames = evidence.SignNames
+
+// NearSigns are what the confidence is told by where passages have a nearness.
+func NearSigns(s *Signs, near float64) [evidence.NearSize]float64 { return evidence.NearSigns(s, near) }
 
 // Weights tells how telling a term of package index is in the collection
 // searched. [index.Index] does.
@@ -100,7 +109,7 @@ const (
 	defaultWords    = 80
 	defaultHanWords = 130
 	// leastShare is what a passage must have of the question beside the best one
-	// to be quoted after it.
+	// to be quoted after it, unless it was found by its meaning.
 	leastShare = 0.6
 )
 
@@ -114,6 +123,10 @@ func Select(question string, passages []Passage, w Weights, o Options) Selection
 	s.Quotes, spots = choose(read, passages, o, junk.For(question))
 	s.Signs = read.Signs(spots)
 	s.Confidence = evidence.Confidence(&s.Signs)
+	if slices.ContainsFunc(passages, func(p Passage) bool { return p.Near > 0 }) && len(s.Quotes) > 0 {
+		s.Near = passages[s.Quotes[0].Passage].Near
+		s.Confidence = evidence.NearConfidence(&s.Signs, s.Near)
+	}
 	floor := o.Floor
 	if floor == 0 {
 		floor = Floor
@@ -154,7 +167,7 @@ func choose(r *evidence.Reading, passages []Passage, o Options, junk *junk.Filte
 			r.Drop(i, at)
 			at, share = r.Top(i)
 		}
-		if at < 0 || share <= 0 || share < leastShare*best {
+		if at < 0 || passages[i].Near <= 0 && (share <= 0 || share < leastShare*best) {
 			continue
 		}
 		unit := &p.Units[at]

@@ -300,3 +300,32 @@ func TestJunkIsNotQuoted(t *testing.T) {
 		t.Errorf("quoted are %q", all)
 	}
 }
+
+// TestNear holds that a passage that a search by meaning found is quoted although
+// it has none of the question's words, and that how near it comes decides beside
+// the words whether it answers.
+func TestNear(t *testing.T) {
+	passages := []Passage{
+		{ID: "1", Title: "Care", Text: "Pour hot vinegar through the machine once a month and rinse it twice."},
+		{ID: "2", Title: "Order", Text: "Descaling tablets for the coffee maker can be ordered in the shop."},
+	}
+	const question = "how do I get lime out of my coffee maker?"
+	x := collectionOf(t, passages)
+	quoted := func(near float64) Selection {
+		passages[0].Near = near
+		return Select(question, passages, x, Options{})
+	}
+	far := quoted(0)
+	if len(far.Quotes) != 1 || far.Quotes[0].Passage != 1 {
+		t.Errorf("by words: %+v", far.Quotes)
+	}
+	for _, near := range []float64{0.1, 0.3, 0.6} {
+		s := quoted(near)
+		if len(s.Quotes) != 2 || s.Quotes[0].Passage != 0 || s.Near != near {
+			t.Errorf("near %.1f: %+v", near, s)
+		}
+	}
+	if a, b := quoted(0.1).Confidence, quoted(0.6).Confidence; a >= b {
+		t.Errorf("it is as sure of what is far, %.2f, as of what is near, %.2f", a, b)
+	}
+}

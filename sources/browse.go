@@ -53,7 +53,7 @@ func Browse(s *run.Scope, j Job, asked bool) *Browsing {
 		own.Engines = chooseEngines(j.Question, choice.Engines())
 	}
 	g.planned, g.evidence.Facets = []Facet{own}, []FacetEvidence{{Title: own.Title}}
-	g.found, g.order, g.searches = make([][]index.Ranking, 1), make([][]string, 1), make([][]string, 1)
+	g.found, g.order, g.searches, g.near = make([][]index.Ranking, 1), make([][]string, 1), make([][]string, 1), make([]nearness, 1)
 	g.next, g.unsettled = make([][]string, 1), make([]bool, 1)
 	return &Browsing{g: g, pages: make(map[string]*reading)}
 }
@@ -223,7 +223,7 @@ func (e *Evidence) Answers(question string) FacetEvidence {
 			places = append(places, n)
 		}
 	}
-	got := e.choose(question, places, nil, extract.Options{})
+	got := e.choose(question, places, nil, nil, extract.Options{})
 	return FacetEvidence{Title: question, Passages: places, Quotes: got.Quotes, Answered: got.Answered, Confidence: got.Confidence}
 }
 

@@ -398,7 +398,7 @@ func (g *gathering) quote(ctx context.Context) error {
 		out := make([]chosen, len(e.Facets))
 		for i, f := range e.Facets {
 			read := g.weighing(weights, i)
-			out[i] = e.choose(f.Title, f.Passages, read, extract.Options{})
+			out[i] = e.choose(f.Title, f.Passages, g.near[i], read, extract.Options{})
 			if out[i].Answered {
 				out[i].Quotes = append(out[i].Quotes, g.ledOn(i, byID, read, out[i].Quotes)...)
 			}
@@ -474,12 +474,12 @@ func (g *gathering) passagesAmong(leads []Lead, question string, byID map[string
 // pages are long.
 const passagesKept = 24
 
-// choose selects sentences of passages for a question.
-func (e *Evidence) choose(question string, places []int, weights Weights, o extract.Options) chosen {
+// choose selects sentences of passages, by their places, for a question.
+func (e *Evidence) choose(question string, places []int, near nearness, weights Weights, o extract.Options) chosen {
 	passages := make([]extract.Passage, len(places))
 	for i, n := range places {
 		p := e.Passages[n]
-		passages[i] = extract.Passage{ID: p.ID, Title: p.Title, Headings: p.HeadingPath, Text: p.Text}
+		passages[i] = extract.Passage{ID: p.ID, Title: p.Title, Headings: p.HeadingPath, Text: p.Text, Near: near[p.ID]}
 	}
 	s := extract.Select(question, passages, weights, o)
 	out := chosen{verdict: verdict{s.Answered, s.Confidence}}
@@ -529,7 +529,7 @@ func (g *gathering) ledOn(facet int, byID map[string]int, weights Weights, have 
 				leads = append(leads, g.leads[h.ID])
 			}
 		}
-		got := g.evidence.choose(query, g.passagesAmong(leads, query, byID), weights, extract.Options{Quotes: ledOnEach})
+		got := g.evidence.choose(query, g.passagesAmong(leads, query, byID), g.near[facet], weights, extract.Options{Quotes: ledOnEach})
 		if !got.Answered {
 			continue
 		}
