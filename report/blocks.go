@@ -391,6 +391,8 @@ func (m *modelBlocks) spans(n ast.Node, look Span) []Span {
 			}
 		case *ast.String:
 			add(string(c.Value), look)
+		case *east.TaskCheckBox:
+			add(checkBox(c), look)
 		case *ast.CodeSpan:
 			inner := look
 			inner.Code = true

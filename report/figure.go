@@ -28,14 +28,18 @@ func (r *Report) figures(section int) []figure {
 		p := &r.Sections[section].Plots[i]
 		n++
 		title := strings.TrimRight(line(p.Title), ".。")
-		if unit := line(p.Unit); unit != "" && !strings.Contains(title, unit) {
-			title = r.say("figure.unit", "title", title, "unit", strings.TrimRight(unit, "."))
+		if unit := strings.TrimRight(line(p.Unit), "."); unit != "" && !strings.Contains(title, unit) {
+			title = r.say("figure.unit", "title", title, "unit", unit)
 		}
-		caption := r.say("figure.caption", "n", n, "title", title)
+		name, key := r.say("figure.name", "n", n, "title", title), "figure.caption"
+		if strings.HasSuffix(title, "…") {
+			key = "figure.cut"
+		}
+		caption := r.say(key, "name", name)
 		if !strings.HasSuffix(caption, "：") {
 			caption += " "
 		}
-		out = append(out, figure{p, r.say("figure.name", "n", n, "title", title), caption})
+		out = append(out, figure{p, name, caption})
 	}
 	return out
 }

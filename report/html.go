@@ -36,7 +36,7 @@ figcaption{color:var(--dim);font-size:.88rem}
 .plot{display:block;width:100%;height:auto}
 .plot text{font-family:system-ui,"Noto Sans",sans-serif;fill:var(--ink)}
 .plot text.dim{fill:var(--dim)}
-.plot .dim{stroke:var(--dim)}
+.plot .line.dim{stroke:var(--dim)}
 .plot .grid{stroke:var(--line)}
 .plot .s1{stroke:#2f74b5;fill:#2f74b5}
 .plot .s2{stroke:#c8701a;fill:#c8701a}

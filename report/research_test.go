@@ -140,3 +140,17 @@ func TestQuotesStandOnce(t *testing.T) {
 		}
 	}
 }
+
+// Tasks of a list show whether they are done.
+func TestTasks(t *testing.T) {
+	r := &Report{Text: "- [ ] open\n- [x] done"}
+	var blocks strings.Builder
+	for _, b := range r.Document().Blocks {
+		for _, s := range b.Spans {
+			blocks.WriteString(s.Text + ";")
+		}
+	}
+	if html := HTML(r); !strings.Contains(html, "☐ open") || !strings.Contains(html, "☑ done") || blocks.String() != "☐ ;open;☑ ;done;" && blocks.String() != "☐ open;☑ done;" {
+		t.Errorf("%q\n%s", blocks.String(), html)
+	}
+}

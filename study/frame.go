@@ -199,13 +199,16 @@ func (x *writing) conclusionByRules(r *report.Report) string {
 		if x.Lengths.Outlook {
 			key = "study.outlook"
 		}
-		out = append(out, lang.Text(code, key, "points", strings.Join(r.Coverage.Missing, "; ")))
+		out = append(out, asked.Replace(lang.Text(code, key, "points", strings.Join(r.Coverage.Missing, "; "))))
 	}
 	if ahead := x.ahead(); x.Lengths.Outlook && len(ahead) > 0 {
 		out = append(out, lang.Text(code, "study.ahead"), "- "+strings.Join(ahead, "\n- "))
 	}
 	return strings.Join(out, "\n\n")
 }
+
+// asked takes the full stop away behind a question.
+var asked = strings.NewReplacer("?.", "?", "？。", "？", "..", ".")
 
 // future are words of sentences that tell what comes next.
 var future = regexp.MustCompile(`(?i)\b(?:will|is expected to|are expected to|expects?|forecasts?|plans? to|planned for|projected|by 20[3-9]\d|in the (?:near )?future|outlook)\b|(?:^|\PL)(?:будет|будут|ожидается|ожидают|прогноз\PL|прогнозируе|планируе|в будущем|перспектив|к 20[3-9]\d)|预计|预期|预测|将(?:会|在|于|继续|进一步|成为|达)|未来|展望|有望`)

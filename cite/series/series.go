@@ -85,7 +85,7 @@ const (
 	// perTable bounds the plots of one table.
 	perTable = 2
 	// titleRunes bounds a title.
-	titleRunes = 110
+	titleRunes = 200
 )
 
 // Find returns the series in what was cited: in the tables and lists of which a
@@ -94,7 +94,7 @@ const (
 func Find(ledger *cite.Ledger, snapshots cite.Snapshots, passages []cite.Passage) []Plot {
 	var out []Plot
 	add := func(p Plot) {
-		if !slices.ContainsFunc(out, func(o Plot) bool { return o.same(p) }) {
+		if !slices.ContainsFunc(out, func(o Plot) bool { return o.Same(p) }) {
 			out = append(out, p)
 		}
 	}
@@ -135,8 +135,8 @@ func Find(ledger *cite.Ledger, snapshots cite.Snapshots, passages []cite.Passage
 	return out
 }
 
-// same reports whether two plots show the same points.
-func (p Plot) same(o Plot) bool {
+// Same reports whether two plots show the same points.
+func (p Plot) Same(o Plot) bool {
 	return slices.EqualFunc(p.Lines, o.Lines, func(a, b Line) bool {
 		return slices.EqualFunc(a.Points, b.Points, func(x, y Point) bool { return x.Label == y.Label && x.Value == y.Value })
 	})

@@ -118,6 +118,13 @@ func TestTables(t *testing.T) {
 			"People () bars / People: Oslo=700000 Bergen=290000 Trondheim=210000",
 		},
 
+		"a table whose caption is cited": {
+			"«Table 1. Output»\n\nYear | Output, TWh\n2019 | 5\n2020 | 6\n2021 | 7", "Output (TWh) time / Output: 2019=5 2020=6 2021=7",
+		},
+		"a table of which the next paragraph speaks": {
+			"Year | Output, TWh\n2019 | 5\n2020 | 6\n2021 | 7\n\n«It grew.»", "Output (TWh) time / Output: 2019=5 2020=6 2021=7",
+		},
+
 		"two rows are no series":              {"Year | Output, TWh\n2019 | 5\n2020 | 6", ""},
 		"units that differ":                   {"Year | Output\n2019 | 5 MW\n2020 | 6 GW\n2021 | 7 GW", ""},
 		"all the same":                        {"Year | Output, TWh\n2019 | 5\n2020 | 5\n2021 | 5", ""},
@@ -127,7 +134,7 @@ func TestTables(t *testing.T) {
 		"ranges":                              {"Year | Output, TWh\n2019 | 5–6\n2020 | 6–7\n2021 | 7–8", ""},
 		"a list without units":                {"Contents:\n- Summary: 3\n- Limits: 5\n- Costs: 9", ""},
 		"telephone numbers":                   {"Name | Phone\nA | 555 12 34\nB | 555 12 35\nC | 555 12 39", ""},
-		"a table that nothing cites":          {"«Nothing.»\n\nYear | Output, TWh\n2019 | 5\n2020 | 6\n2021 | 7", ""},
+		"a table that nothing cites":          {"«Nothing.»\n\nNor this.\n\nYear | Output, TWh\n2019 | 5\n2020 | 6\n2021 | 7", ""},
 		"cells that are missing at the start": {"Year | Output, TWh | Plants\n5 | 12\n2020 | 6 | 13\n7 | 17", ""},
 	} {
 		if got := brief(found(t, tc.text)); got != tc.want {

@@ -31,14 +31,21 @@ var forms = []struct {
 	loose bool
 }{{barred, false}, {named, false}, {listed, true}, {spaced, false}}
 
-// tablesAt returns the tables that a passage has lines of.
+// tablesAt returns the tables that a passage has lines of, and those right before
+// and behind it: of these it is the caption, or speaks of them.
 func tablesAt(text string, p cite.Passage) []table {
+	from, end := lineStart(text, p.Start), p.End
+	if before := strings.TrimRight(text[:from], " \t\n"); before != "" {
+		from = lineStart(before, len(before))
+	}
+	if rest := strings.TrimLeft(text[end:], " \t\n"); rest != "" {
+		end = len(text) - len(rest) + 1
+	}
 	var out []table
-	for from := lineStart(text, p.Start); from < p.End; {
-		t, end := tableAt(text, from)
-		if end > from {
+	for from < end {
+		if t, behind := tableAt(text, from); behind > from {
 			out = append(out, t)
-			from = end
+			from = behind
 			continue
 		}
 		from = lineEnd(text, from) + 1
@@ -106,7 +113,7 @@ var captionNumber = pattern(`(?i)^(?:table|tab\.|figure|таблица|табл\
 func captionBefore(text string, at int) string {
 	before := strings.TrimRight(text[:at], " \t\n")
 	line := strings.TrimSpace(before[lineStart(before, len(before)):])
-	if len(text[:at])-len(before) > 3 || line == "" || utf8.RuneCountInString(line) > 2*titleRunes {
+	if len(text[:at])-len(before) > 3 || line == "" || utf8.RuneCountInString(line) > titleRunes {
 		return ""
 	}
 	if captionForm().MatchString(line) || strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：") {

@@ -48,6 +48,7 @@ func chartPart(c *chart.Chart) string {
 	for i, l := range c.Lines[:min(len(c.Lines), chart.Series)] {
 		line(&b, c, i, l, labels)
 	}
+	low, high, step := chart.Bounds(*c)
 	const axes = `<c:axId val="1"/><c:axId val="2"/>`
 	scaling, hidden, mark := "minMax", "0", `<c:majorGridlines><c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="D1D6DC"/></a:solidFill></a:ln></c:spPr></c:majorGridlines>`
 	if c.Dated {
@@ -58,7 +59,7 @@ func chartPart(c *chart.Chart) string {
 	}
 	const look = `<c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="5C6570"/></a:solidFill></a:ln></c:spPr><c:txPr><a:bodyPr/><a:p><a:pPr><a:defRPr sz="850"/></a:pPr><a:endParaRPr lang="en"/></a:p></c:txPr>`
 	fmt.Fprintf(&b, `<c:catAx><c:axId val="1"/><c:scaling><c:orientation val="%s"/></c:scaling><c:delete val="0"/><c:axPos val="b"/><c:majorTickMark val="out"/><c:minorTickMark val="none"/><c:tickLblPos val="low"/>%s<c:crossAx val="2"/></c:catAx>`, scaling, look)
-	fmt.Fprintf(&b, `<c:valAx><c:axId val="2"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="%s"/><c:axPos val="l"/>%s<c:numFmt formatCode="%s" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/>%s<c:crossAx val="1"/></c:valAx>`, hidden, mark, format(c), look)
+	fmt.Fprintf(&b, `<c:valAx><c:axId val="2"/><c:scaling><c:orientation val="minMax"/><c:max val="%s"/><c:min val="%s"/></c:scaling><c:delete val="%s"/><c:axPos val="l"/>%s<c:numFmt formatCode="%s" sourceLinked="0"/><c:majorTickMark val="none"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/>%s<c:crossAx val="1"/><c:majorUnit val="%s"/></c:valAx>`, number(high), number(low), hidden, mark, format(c), look, number(step))
 	b.WriteString(`</c:plotArea>`)
 	if len(c.Lines) > 1 {
 		b.WriteString(`<c:legend><c:legendPos val="t"/><c:overlay val="0"/></c:legend>`)
@@ -90,7 +91,7 @@ func line(b *strings.Builder, c *chart.Chart, i int, l chart.Line, labels []stri
 	fmt.Fprintf(b, `</c:strLit></c:cat><c:val><c:numLit><c:formatCode>General</c:formatCode><c:ptCount val="%d"/>`, len(labels))
 	for k, label := range labels {
 		if at := slices.IndexFunc(l.Points, func(p chart.Point) bool { return p.Label == label }); at >= 0 {
-			fmt.Fprintf(b, `<c:pt idx="%d"><c:v>%s</c:v></c:pt>`, k, strconv.FormatFloat(l.Points[at].Value, 'g', -1, 64))
+			fmt.Fprintf(b, `<c:pt idx="%d"><c:v>%s</c:v></c:pt>`, k, number(l.Points[at].Value))
 		}
 	}
 	b.WriteString(`</c:numLit></c:val>`)
@@ -99,6 +100,8 @@ func line(b *strings.Builder, c *chart.Chart, i int, l chart.Line, labels []stri
 	}
 	b.WriteString(`</c:ser>`)
 }
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // format is how numbers are written: large ones in groups of three.
 func format(c *chart.Chart) string {

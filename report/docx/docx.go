@@ -107,6 +107,9 @@ func (w *writer) body() string {
 			w.paragraph("Caption", "", b.Spans)
 			continue
 		}
+		if i > 0 && b.Quoted && b.Small && w.doc.Blocks[i-1].Quoted { // another quotation
+			w.paragraph("AfterTable", "", nil)
+		}
 		w.block(b)
 	}
 	w.out.WriteString(`<w:sectPr><w:footerReference w:type="default" r:id="footer"/><w:pgSz w:w="11906" w:h="16838"/>` +
@@ -141,8 +144,13 @@ func (w *writer) contents() {
 		fmt.Fprintf(&w.out, `<w:r><w:fldChar w:fldCharType="begin" w:dirty="true"/></w:r><w:r><w:instrText xml:space="preserve"> PAGEREF %s \h </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t></w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:hyperlink>`, name)
 		w.out.WriteString(`</w:p>`)
 	}
-	w.out.WriteString(`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`)
+	if len(list) > shortContents {
+		w.out.WriteString(`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`)
+	}
 }
+
+// shortContents are so many lines that the text begins on the same page.
+const shortContents = 12
 
 // listed reports whether a block stands in the contents.
 func listed(b *report.Block) bool {

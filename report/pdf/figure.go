@@ -29,6 +29,11 @@ func (s *setter) figure(b, caption *report.Block, begin float64) {
 	s.y += d.Height*scale + 6
 }
 
+func (s *setter) figureHeight(b *report.Block, begin float64) float64 {
+	d := chart.Draw(*b.Chart)
+	return d.Height*min(1, (right-begin)/d.Width) + 14
+}
+
 func (s *setter) shape(shape *chart.Shape, begin, scale float64) {
 	at := func(p chart.Place) (x, y float64) { return begin + p.X*scale, s.y + p.Y*scale }
 	color := roles[shape.Role]

@@ -310,7 +310,7 @@ func wrap(cells textLine, width float64) []textLine {
 		for at < len(cells) && (w+cells[at].width <= width || cells[at].r == ' ' || at == 0) {
 			w += cells[at].width
 			at++
-			if at < len(cells) && !cells[at].glued && breaks(cells[at-1].r, cells[at].r) {
+			if at < len(cells) && !cells[at].glued && breaks(cells[at-1].r, cells[at].r) && !measures(cells[:at+1]) {
 				last = at
 			}
 		}
@@ -337,6 +337,13 @@ func wrap(cells textLine, width float64) []textLine {
 			return out
 		}
 	}
+}
+
+// measures reports whether cells end with a number, a space and the sign of its
+// unit, which stay together.
+func measures(cells textLine) bool {
+	n := len(cells)
+	return n >= 3 && cells[n-2].r == ' ' && unicode.IsDigit(cells[n-3].r) && strings.ContainsRune("%‰°℃€$₽", cells[n-1].r)
 }
 
 const (

@@ -296,6 +296,64 @@ func TestLinesBreakWhereTheyMay(t *testing.T) {
 	}
 }
 
+// A number stays with the sign of its unit.
+func TestUnitsStayWithNumbers(t *testing.T) {
+	l := newLetters(&report.Document{}, nil)
+	for width := 40.0; width < 140; width++ {
+		for _, line := range l.lines([]report.Span{{Text: "about 60 % of it at 20 °C"}}, width, face{size: 10}) {
+			if text := line.String(); strings.HasPrefix(text, "%") || strings.HasPrefix(text, "°") {
+				t.Fatalf("a line of %v begins %q", width, text)
+			}
+		}
+	}
+}
+
+// What leads to something is not left alone at the end of a page: a heading, a
+// line that ends with a colon, the place of a quotation, a source before its
+// quotation, a figure before its caption.
+func TestNothingIsLeftAlone(t *testing.T) {
+	rd := reader.New(reader.Config{CacheDir: compiled})
+	t.Cleanup(rd.Close)
+	point := func(year int, value float64) series.Point {
+		return series.Point{Label: fmt.Sprint(year), At: float64(year), Value: value, Written: fmt.Sprint(value), Passage: cite.Passage{Source: 1}}
+	}
+	for blank := 0; blank < 25; blank += 3 {
+		r := &report.Report{Question: "?", Lang: lang.English, Kind: report.Research, Text: strings.Repeat("Text.\n\n", 6+blank)}
+		for i := range 12 {
+			q := report.Quote{Text: fmt.Sprintf("Words %d.", i), Passage: cite.Passage{Source: i + 1, Start: 10 * i, End: 10*i + 1}}
+			s := report.Section{Title: fmt.Sprintf("Part %d", i), Text: fmt.Sprintf("Of %d:", i), Quotes: []report.Quote{q}}
+			if i == 3 {
+				s.Plots = []series.Plot{{Title: "Grows", Dated: true, Lines: []series.Line{{Points: []series.Point{point(2019, 5), point(2020, 7), point(2023, 9.5)}}}}}
+			}
+			r.Sections = append(r.Sections, s)
+			r.Sources = append(r.Sources, report.Source{Source: cite.Source{Number: i + 1, Title: fmt.Sprintf("Title %d", i), URI: fmt.Sprintf("https://example.org/%d", i), Kind: cite.Web}, Passages: []report.Quote{{Text: fmt.Sprintf("Said %d.", i), Passage: cite.Passage{Source: i + 1, Start: 500, End: 510}}}})
+		}
+		page, err := rd.Read(context.Background(), reader.Document{URL: "report.pdf", Body: Render(r, Options{}).Data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		on := func(text string) (last int) {
+			end := regexp.MustCompile(regexp.QuoteMeta(text) + `(?:\D|$)`)
+			for _, b := range page.Blocks {
+				if end.MatchString(page.Text[b.Start:b.End]) {
+					last = b.Page
+				}
+			}
+			return last
+		}
+		for i := range 12 {
+			for _, pair := range [][2]string{
+				{fmt.Sprintf("%d. Part %d", i+1, i), fmt.Sprintf("Words %d.", i)}, {fmt.Sprintf("Of %d:", i), fmt.Sprintf("Words %d.", i)}, {fmt.Sprintf("example.org/%d", i), fmt.Sprintf("Said %d.", i)},
+				{"2023", "Figure 1. Grows. Values from [1]"},
+			} {
+				if a, b := on(pair[0]), on(pair[1]); a != b || a == 0 {
+					t.Fatalf("%d lines before: %q is on page %d and %q on %d", blank, pair[0], a, pair[1], b)
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkHundredPages(b *testing.B) {
 	r := languages["ru"].report(60, 6)
 	for b.Loop() {

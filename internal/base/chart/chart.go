@@ -87,7 +87,7 @@ type Shape struct {
 
 const (
 	width  = 470
-	height = 215 // of the axes of a chart over time
+	height = 185 // of the axes of a chart over time
 	small  = 8.5 // size of text
 )
 
@@ -192,6 +192,16 @@ func scaleOf(lines []Line) scale {
 	return scale{math.Floor(low/step+1e-9) * step, math.Ceil(high/step-1e-9) * step, step}
 }
 
+// Bounds are the ends and the step of the scale that a chart is drawn with. Bars
+// begin at zero.
+func Bounds(c Chart) (low, high, step float64) {
+	s := scaleOf(c.Lines)
+	if !c.Dated {
+		s.low, s.high = min(s.low, 0), max(s.high, 0)
+	}
+	return s.low, s.high, s.step
+}
+
 // at is where a value lies between 0 and 1.
 func (s scale) at(v float64) float64 { return (v - s.low) / (s.high - s.low) }
 
@@ -271,7 +281,7 @@ func (d *drawing) overTime(top float64) {
 	if last == first {
 		last++
 	}
-	inner := max(left+12, half)
+	inner := left + max(12, half)
 	x := func(at float64) float64 { return inner + (at-first)/(last-first)*(right-inner) }
 	d.dates(labels, x, bottom)
 	for i, l := range d.Lines {
