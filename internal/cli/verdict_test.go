@@ -56,7 +56,6 @@ func TestJudge(t *testing.T) {
 		"trouble that was got over":     {rec: done("agents"), events: []event.Data{noKey, completed}, want: exitOK},
 		"an agent that another called":  {rec: done("agents"), events: []event.Data{gaveUp, completed}, want: exitOK},
 		"an agent's report of nothing":  {rec: done("agents"), events: []event.Data{completed}, report: nothing, want: exitOK},
-		"a researcher found nothing":    {rec: done("deep_research"), events: []event.Data{completed, gaveUp}, report: covers(3, 3), want: exitOK},
 		"nothing found":                 {rec: done("deep_search"), report: nothing, want: exitNotEnough},
 		"a researcher found nothing":    {rec: done("deep_research"), events: []event.Data{completed, gaveUp}, report: covers(3, 5), want: exitOK},
 		"parts have no answer":          {rec: done("deep_research"), events: []event.Data{gaveUp}, report: &report.Report{Outcome: report.Partial}, want: exitOK},
