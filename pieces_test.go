@@ -76,7 +76,7 @@ func TestAnswersComeInPieces(t *testing.T) {
 	chat := []llmtest.Rule{{Schema: "synthesized_answer", Reply: llmtest.JSON(map[string]any{"reasoning": "r", "answer": "Short waves scatter more. So it is blue.", "key_points": []string{}})}}
 	kestrel := "The lighthouse of Cape Kestrel was built in 1874 by the engineer Maria Lindqvist [1]. The light became automatic in 1978 [1]."
 	truthful, scholarly := *webLogs[0].model, townScholar
-	truthful.lie, scholarly.lie = "", ""
+	truthful.Lie, scholarly.Lie = "", ""
 	type course struct {
 		name  string
 		req   func(t *testing.T) Request
@@ -95,18 +95,18 @@ func TestAnswersComeInPieces(t *testing.T) {
 	}
 	courses := []course{
 		{name: "chat", req: func(*testing.T) Request { return ask("why is the sky blue?") }, rules: chat, live: true, least: 2},
-		{name: "web_search", req: web("web_search", webLogs[0].question), rules: truthful.rules(), live: true, least: 2, tells: noted},
-		{name: "web_search, corrected", req: web("web_search", webLogs[0].question), rules: webLogs[0].model.rules(), least: 2, tells: append([]event.Kind{event.KindReportReset}, noted...)},
+		{name: "web_search", req: web("web_search", webLogs[0].question), rules: truthful.Rules(), live: true, least: 2, tells: noted},
+		{name: "web_search, corrected", req: web("web_search", webLogs[0].question), rules: webLogs[0].model.Rules(), least: 2, tells: append([]event.Kind{event.KindReportReset}, noted...)},
 		{name: "web_search without a model", req: web("web_search", webLogs[1].question), least: 1, tells: searched},
-		{name: "deep_search", req: web("deep_search", webLogs[2].question), rules: webLogs[2].model.rules(), live: true, least: 1, tells: append([]event.Kind{event.KindSearchRound}, noted...)},
+		{name: "deep_search", req: web("deep_search", webLogs[2].question), rules: webLogs[2].model.Rules(), live: true, least: 1, tells: append([]event.Kind{event.KindSearchRound}, noted...)},
 		{name: "deep_search, nothing found", req: web("deep_search", webLogs[3].question), least: 2, tells: searched[:3]},
 		{name: "documents", req: docs, rules: writer(kestrel), live: true, least: 2, tells: noted},
 		{name: "documents without a model", req: docs, least: 1, tells: searched},
-		{name: "deep_research, loop", req: web("deep_research", oststrandQuestion), rules: scholarly.rules(), more: looped, least: 10,
+		{name: "deep_research, loop", req: web("deep_research", oststrandQuestion), rules: scholarly.Rules(), more: looped, least: 10,
 			tells: append([]event.Kind{event.KindReportDelta, event.KindReportSection, event.KindAgentReflected}, searched...)},
 		{name: "deep_research, loop without a model", req: web("deep_research", "Когда открыли Заречный виадук?"), more: looped, least: 10,
 			tells: append([]event.Kind{event.KindReportSection, event.KindAgentReflected}, searched...)},
-		{name: "deep_research, team", req: web("deep_research", teamQuestion), rules: new(inTurn).team(theTeam, nil).rules(), least: 10,
+		{name: "deep_research, team", req: web("deep_research", teamQuestion), rules: new(inTurn).Team(theTeam, nil).Rules(), least: 10,
 			tells: append([]event.Kind{event.KindTodoUpdated, event.KindReportDelta, event.KindReportSection, event.KindAgentStarted, event.KindAgentAction, event.KindSupervisorDecision}, noted...)},
 		{name: "deep_research, team without a model", req: web("deep_research", teamQuestion), least: 10,
 			tells: append([]event.Kind{event.KindTodoUpdated, event.KindReportSection, event.KindAgentStarted}, searched...)},

@@ -42,6 +42,9 @@ type Request struct {
 	// it themselves; otherwise it is the session's. Messages of the system are
 	// instructions of whoever asks.
 	History []llm.Message `json:"history,omitempty"`
+	// Alone says that the question stands by itself: what was said before it,
+	// instructions excepted, is not looked at.
+	Alone bool `json:"alone,omitempty"`
 	// NoInput forbids questions to the user.
 	NoInput bool       `json:"no_input,omitempty"`
 	Limits  run.Limits `json:"limits,omitzero"`
@@ -120,10 +123,13 @@ func (r Request) Conversation(ctx context.Context, s *run.Scope, history History
 		for n < len(r.History) && r.History[n].Role == llm.RoleSystem {
 			n++
 		}
+		if r.Alone {
+			return r.History[:n], nil
+		}
 		return slices.Concat(r.History[:n], r.History[max(n, len(r.History)-max(limit, 0)):]), nil
 	}
 	rec := s.Record()
-	if limit <= 0 || rec.Session == rec.ID {
+	if limit <= 0 || rec.Session == rec.ID || r.Alone {
 		return nil, nil
 	}
 	return run.Step(ctx, s, "history", func(ctx context.Context, _ *run.Scope) ([]llm.Message, error) {
