@@ -9,6 +9,7 @@ import (
 
 	"dossier/event"
 	"dossier/internal/store/memory"
+	"dossier/internal/studytest"
 	"dossier/internal/webtest"
 	"dossier/llm/llmtest"
 	"dossier/report"
@@ -28,7 +29,7 @@ var goesOn = []struct {
 	{
 		name: "team-model", question: teamQuestion, followUp: "Who is the mayor there, and how high is the Skarrow windmill?",
 		alone: "Who is the mayor in Oststrand, and how high is the Skarrow windmill?", known: "Who is the mayor of Oststrand?", fresh: "How high is the Skarrow windmill?",
-		first: llmtest.Script{Rules: theTeam.rules()}, second: llmtest.Script{Rules: nextTeam.rules()},
+		first: llmtest.Script{Rules: theTeam.Rules()}, second: llmtest.Script{Rules: nextTeam.Rules()},
 	},
 	{
 		name: "team-quotes", question: "When was the Keldra Bridge opened, and how long is it?", followUp: "Was it designed by an architect? How high is the Skarrow windmill?",
@@ -38,7 +39,7 @@ var goesOn = []struct {
 	{
 		name: "loop-model", flags: looped, question: oststrandQuestion, followUp: "Who is the mayor there, and how high is the Skarrow windmill?",
 		alone: "Who is the mayor in Oststrand, and how high is the Skarrow windmill?", known: "Mayor", fresh: "Mill",
-		first: llmtest.Script{Rules: townScholar.rules()}, second: llmtest.Script{Rules: nextScholar.rules()},
+		first: llmtest.Script{Rules: townScholar.Rules()}, second: llmtest.Script{Rules: nextScholar.Rules()},
 	},
 	{
 		name: "loop-quotes", flags: looped, question: "When was the Keldra Bridge opened, and how long is it?", followUp: "Was it designed by an architect? How high is the Skarrow windmill?",
@@ -50,18 +51,18 @@ var goesOn = []struct {
 // nextTeam and nextScholar plan the follow-up.
 var (
 	nextTeam = scriptedTeam{
-		scribe: theTeam.scribe,
-		rubric: []string{"Who is the mayor of Oststrand?", "How high is the Skarrow windmill?"},
-		tasks:  []string{"Who is the mayor of Oststrand?", "How high is the Skarrow windmill?"},
+		Scribe: theTeam.Scribe,
+		Rubric: []string{"Who is the mayor of Oststrand?", "How high is the Skarrow windmill?"},
+		Tasks:  []string{"Who is the mayor of Oststrand?", "How high is the Skarrow windmill?"},
 	}
 	nextScholar = scholar{
-		title: "Mayor and mill",
-		sections: []planned{
-			{"Mayor", "Who is the mayor of Oststrand?", []string{"mayor of Oststrand"}},
-			{"Mill", "How high is the Skarrow windmill?", []string{"Skarrow windmill height"}},
-			{"Bridge", "When was the Keldra Bridge opened?", []string{"Keldra Bridge opened"}},
+		Title: "Mayor and mill",
+		Sections: []studytest.Section{
+			{Title: "Mayor", Description: "Who is the mayor of Oststrand?", Queries: []string{"mayor of Oststrand"}},
+			{Title: "Mill", Description: "How high is the Skarrow windmill?", Queries: []string{"Skarrow windmill height"}},
+			{Title: "Bridge", Description: "When was the Keldra Bridge opened?", Queries: []string{"Keldra Bridge opened"}},
 		},
-		enough: 1,
+		Enough: 1,
 	}
 )
 

@@ -1,7 +1,7 @@
 // Package extract answers a question with sentences that stand in what was
 // found: it chooses the sentences, and it tells whether they answer at all.
 //
-// It knows no model. What it goes by are words: how much of what the question
+// It asks no model. What it goes by are words: how much of what the question
 // asks about a sentence and its surroundings have, whether something of the
 // kind that is asked for (a name, a date, a number) stands there, and how well
 // the passage was ranked. [Facets], [Queries] and [FollowUps] are the parts of
@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"dossier/extract/internal/evidence"
+	"dossier/extract/internal/junk"
 	"dossier/index"
 	"dossier/lang"
 )
@@ -23,6 +24,10 @@ type Passage struct {
 	Title    string
 	Headings []string // it stands under, the outermost first
 	Text     string
+	// Near is how near it comes to the question by its meaning, from 0 to 1, as
+	// a search by meaning had it: 0 for what is not among the nearest, and for
+	// all where there was no such search.
+	Near float64
 }
 
 // Quote is a part of a passage to quote.
@@ -44,8 +49,10 @@ type Selection struct {
 	// Answered says that Confidence is at or above the floor. Where it is not,
 	// the quotes are the nearest there is.
 	Answered bool
-	// Signs are what the confidence was told by, for those who fit it.
+	// Signs are what the confidence was told by, and Near is how near the first
+	// quoted passage comes by its meaning, for those who fit it.
 	Signs Signs
+	Near  float64
 }
 
 // Signs tell whether quotes answer a question.
@@ -53,6 +60,9 @@ type Signs = [evidence.SignSize]float64
 
 // SignNames name them.
 var SignNames = evidence.SignNames
+
+// NearSigns are what the confidence is told by where passages have a nearness.
+func NearSigns(s *Signs, near float64) [evidence.NearSize]float64 { return evidence.NearSigns(s, near) }
 
 // Weights tells how telling a term of package index is in the collection
 // searched. [index.Index] does.
@@ -99,7 +109,7 @@ const (
 	defaultWords    = 80
 	defaultHanWords = 130
 	// leastShare is what a passage must have of the question beside the best one
-	// to be quoted after it.
+	// to be quoted after it, unless it was found by its meaning.
 	leastShare = 0.6
 )
 
@@ -110,9 +120,13 @@ func Select(question string, passages []Passage, w Weights, o Options) Selection
 	read := readAll(question, passages, w, o)
 	var s Selection
 	var spots []evidence.Spot
-	s.Quotes, spots = choose(read, passages, o)
+	s.Quotes, spots = choose(read, passages, o, junk.For(question))
 	s.Signs = read.Signs(spots)
 	s.Confidence = evidence.Confidence(&s.Signs)
+	if slices.ContainsFunc(passages, func(p Passage) bool { return p.Near > 0 }) && len(s.Quotes) > 0 {
+		s.Near = passages[s.Quotes[0].Passage].Near
+		s.Confidence = evidence.NearConfidence(&s.Signs, s.Near)
+	}
 	floor := o.Floor
 	if floor == 0 {
 		floor = Floor
@@ -129,8 +143,13 @@ func readAll(question string, passages []Passage, w Weights, o Options) *evidenc
 	return evidence.ReadAll(question, texts, o.Lang, w, rephrased(question, w)...)
 }
 
+// Junk tells sentences of pages that are not quoted in an answer to a question:
+// orders to a model, calls to buy, what a site says of itself, words piled up.
+// What the question is about is none of these.
+func Junk(question string) func(sentence string) bool { return junk.For(question).Is }
+
 // choose quotes the first passages that say something else than those before.
-func choose(r *evidence.Reading, passages []Passage, o Options) ([]Quote, []evidence.Spot) {
+func choose(r *evidence.Reading, passages []Passage, o Options, junk *junk.Filter) ([]Quote, []evidence.Spot) {
 	most := o.Quotes
 	if most <= 0 {
 		most = defaultQuotes
@@ -144,7 +163,11 @@ func choose(r *evidence.Reading, passages []Passage, o Options) ([]Quote, []evid
 			break
 		}
 		at, share := r.Top(i)
-		if at < 0 || share <= 0 || share < leastShare*best {
+		for at >= 0 && junk.Is(p.Units[at].In(passages[i].Text)) {
+			r.Drop(i, at)
+			at, share = r.Top(i)
+		}
+		if at < 0 || passages[i].Near <= 0 && (share <= 0 || share < leastShare*best) {
 			continue
 		}
 		unit := &p.Units[at]
@@ -159,6 +182,16 @@ func choose(r *evidence.Reading, passages []Passage, o Options) ([]Quote, []evid
 			}
 		}
 		from, to := p.Around(passages[i].Text, at, words)
+		for k := at + 1; k < to; k++ {
+			if junk.Is(p.Units[k].In(passages[i].Text)) {
+				to = k
+			}
+		}
+		for k := at - 1; k >= from; k-- {
+			if junk.Is(p.Units[k].In(passages[i].Text)) {
+				from = k + 1
+			}
+		}
 		taken, best = append(taken, unit), max(best, share)
 		spots = append(spots, evidence.Spot{Page: i, Unit: at})
 		mark := unit.Quoted(passages[i].Text)

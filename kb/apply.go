@@ -116,7 +116,7 @@ func (a *applier) put(ctx context.Context, t *task, d Document) {
 		doc := Indexed(&d, i)
 		a.builder.Add(doc)
 		if a.embeds() {
-			text := forEmbedder(doc)
+			text := Embedded(doc)
 			a.texts = append(a.texts, chunkText{doc.ID, text, had[text]})
 		}
 	}

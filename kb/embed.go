@@ -12,9 +12,9 @@ import (
 // embeds reports whether chunks get vectors.
 func (a *applier) embeds() bool { return a.s.l.embedder != nil && !a.s.mute }
 
-// forEmbedder is the text of a chunk that becomes a vector: with its place,
-// since a passage alone often does not say what it is about.
-func forEmbedder(d index.Doc) string {
+// Embedded is the text of a chunk that becomes a vector: with its place, since a
+// passage alone often does not say what it is about.
+func Embedded(d index.Doc) string {
 	head := d.Title
 	if d.Heading != "" {
 		head += " / " + d.Heading
@@ -202,7 +202,7 @@ func (a *applier) chunkTexts(ctx context.Context, ids []string) ([]chunkText, er
 			docs[n] = &read[0]
 		}
 		if chunk < len(docs[n].Chunks) {
-			texts = append(texts, chunkText{id: id, text: forEmbedder(Indexed(docs[n], chunk))})
+			texts = append(texts, chunkText{id: id, text: Embedded(Indexed(docs[n], chunk))})
 		}
 	}
 	return texts, nil

@@ -54,7 +54,7 @@ type Options struct {
 	ChunkSize int     // letters in a chunk, see Cut; DefaultChunkSize
 	TopBM25   int     // hybrid_top_bm25: chunks that are found by words; 50
 	TopDense  int     // hybrid_top_dense: chunks that are found by meaning; 50
-	K         float64 // of reciprocal rank fusion; 60
+	K         float64 // of reciprocal rank fusion; 5
 	NoRerank  bool    // leave the order by words as BM25 has it
 	Workers   int     // files read at once; as many as there are processors
 	MaxFile   int64   // bytes; larger files are listed, not read; 64 MiB
@@ -66,11 +66,16 @@ type Options struct {
 	Terms *terms.Dictionary
 }
 
+// defaultK makes the first of both rankings come first in turns: each is good at
+// its head, and what stands low in both is seldom what is looked for
+// (bench/results/fit.txt).
+const defaultK = 5
+
 func (o Options) withDefaults() Options {
 	o.ChunkSize = cmp.Or(o.ChunkSize, DefaultChunkSize)
 	o.TopBM25 = cmp.Or(o.TopBM25, 50)
 	o.TopDense = cmp.Or(o.TopDense, 50)
-	o.K = cmp.Or(o.K, 60)
+	o.K = cmp.Or(o.K, defaultK)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.MaxFile = cmp.Or(o.MaxFile, 64<<20)
 	o.Cache = cmp.Or(o.Cache, 64<<20)

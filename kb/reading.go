@@ -71,7 +71,7 @@ func (a *applier) known(ctx context.Context, n int64) vectorOf {
 	for i := range docs[0].Chunks {
 		doc := Indexed(&docs[0], i)
 		if at, ok := a.rows[doc.ID]; ok {
-			out[forEmbedder(doc)] = at
+			out[Embedded(doc)] = at
 		}
 	}
 	return out

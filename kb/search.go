@@ -65,6 +65,10 @@ type Hit struct {
 	// it was not found.
 	Lexical int `json:"lexical,omitempty"`
 	Dense   int `json:"dense,omitempty"`
+	// Near is how near the chunk comes by its meaning: where it stands between
+	// the last of those that were found by meaning, 0, and the query itself, 1.
+	// It is 0 for all where there are too few chunks to tell.
+	Near float64 `json:"near,omitempty"`
 }
 
 // Result is what a search found.
@@ -279,6 +283,7 @@ func (s *searching) hits(ranked, lexical, dense []index.Hit) ([]Hit, error) {
 		return m
 	}
 	byWords, byMeaning := place(lexical), place(dense)
+	near := Nearness(dense, s.q.TopDense)
 	var out []Hit
 	for len(ranked) > 0 && len(out) < s.q.Limit {
 		// Equals at the end of the list are looked at, too.
@@ -298,7 +303,7 @@ func (s *searching) hits(ranked, lexical, dense []index.Hit) ([]Hit, error) {
 		for i, h := range ranked[:end] {
 			_, chunk, _ := ParseChunkID(h.ID)
 			if d := docs[numbers[i]]; d != nil && chunk < len(d.Chunks) {
-				hit := Hit{Passage: passage(d, chunk, chunk), Score: h.Score, Lexical: byWords[h.ID], Dense: byMeaning[h.ID]}
+				hit := Hit{Passage: passage(d, chunk, chunk), Score: h.Score, Lexical: byWords[h.ID], Dense: byMeaning[h.ID], Near: near[h.ID]}
 				out = append(out, hit)
 			}
 		}
@@ -308,6 +313,23 @@ func (s *searching) hits(ranked, lexical, dense []index.Hit) ([]Hit, error) {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(b.Date, a.Date))
 	})
 	return out[:min(len(out), s.q.Limit)], nil
+}
+
+// Nearness is Hit.Near of chunks that were found by meaning, if there are as many
+// as were looked for. Models give cosines of their own kind, some all above 0.6:
+// what they say of a chunk shows beside those of others.
+func Nearness(dense []index.Hit, wanted int) map[string]float64 {
+	if len(dense) < wanted || wanted == 0 {
+		return nil
+	}
+	last := dense[len(dense)-1].Score
+	out := make(map[string]float64, len(dense))
+	for _, h := range dense {
+		if h.Score > last && last < 1 {
+			out[h.ID] = min(1, (h.Score-last)/(1-last))
+		}
+	}
+	return out
 }
 
 // passage is the chunks first to last of a document.

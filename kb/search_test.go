@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"dossier/index"
 	"dossier/internal/store/memory"
 	"dossier/kb"
 	"dossier/lang"
@@ -124,6 +126,22 @@ func TestVectors(t *testing.T) {
 			t.Errorf("dense without an embedder: %v", err)
 		}
 	})
+}
+
+// TestNearness holds that a cosine is told beside those of the others, and not at
+// all where there are too few others.
+func TestNearness(t *testing.T) {
+	hits := []index.Hit{{ID: "a", Score: 0.9}, {ID: "b", Score: 0.8}, {ID: "c", Score: 0.6}}
+	got := kb.Nearness(hits, 3)
+	if len(got) != 2 || math.Abs(got["a"]-0.75) > 1e-9 || math.Abs(got["b"]-0.5) > 1e-9 {
+		t.Errorf("near: %v", got)
+	}
+	same := []index.Hit{{ID: "a", Score: 1}, {ID: "b", Score: 1}}
+	for name, got := range map[string]map[string]float64{"too few": kb.Nearness(hits, 4), "none": kb.Nearness(nil, 0), "all the same": kb.Nearness(same, 2)} {
+		if len(got) > 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
 }
 
 func TestFilters(t *testing.T) {

@@ -77,11 +77,14 @@ func (w *markdownWriter) answer() {
 		if s.Text != "" {
 			w.block(modelMarkdown(s.Text, 3))
 		}
-		for i := range s.Quotes {
-			w.quote(&s.Quotes[i])
+		for j := range s.Quotes {
+			w.quote(&s.Quotes[j])
+		}
+		for _, f := range w.figures(i) {
+			w.figure(f)
 		}
 	}
-	w.part("heading.conclusion", w.Conclusion)
+	w.part(w.lastHeading(), w.Conclusion)
 }
 
 // part writes a text of the report under a heading of the frame.

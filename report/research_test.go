@@ -108,3 +108,49 @@ func TestDocumentLinks(t *testing.T) {
 		t.Errorf("%v, %d warnings", links, warned)
 	}
 }
+
+// What the sections quote is not quoted again with its source; what bears out
+// written sentences is.
+func TestQuotesStandOnce(t *testing.T) {
+	f := newFixture(t, inLanguages[0])
+	quoted := f.quote(t, 1, f.nearest, 0)
+	claimed := f.quote(t, 2, f.foreign, 0)
+	r := &Report{
+		Kind: Research, Extractive: true, Outcome: Answered, Lang: lang.English, Question: f.question, Summary: "In short: see below [1].",
+		Sections: []Section{{Title: "Quotes", Text: "In the words of one source:", Quotes: []Quote{quoted}}}, Conclusion: "This rests on two sources [2].",
+		Claims: []cite.Checked{
+			{Claim: cite.Claim{Text: f.nearest, Sources: []int{1}}, Verified: true, Passages: []cite.Passage{quoted.Passage}},
+			{Claim: cite.Claim{Text: f.foreign, Sources: []int{2}}, Verified: true, Passages: []cite.Passage{claimed.Passage}},
+		},
+	}
+	if err := r.Gather(f.ledger, f.snapshots); err != nil {
+		t.Fatal(err)
+	}
+	var blocks strings.Builder
+	for _, b := range r.Document().Blocks {
+		for _, s := range b.Spans {
+			blocks.WriteString(s.Text)
+		}
+	}
+	for format, text := range map[string]string{"Markdown": Markdown(r), "HTML": HTML(r), "blocks": blocks.String()} {
+		for _, words := range []string{quoted.Text, claimed.Text} {
+			if n := strings.Count(text, words); n != 1 {
+				t.Errorf("%s has %q %d times:\n%s", format, words, n, text)
+			}
+		}
+	}
+}
+
+// Tasks of a list show whether they are done.
+func TestTasks(t *testing.T) {
+	r := &Report{Text: "- [ ] open\n- [x] done"}
+	var blocks strings.Builder
+	for _, b := range r.Document().Blocks {
+		for _, s := range b.Spans {
+			blocks.WriteString(s.Text + ";")
+		}
+	}
+	if html := HTML(r); !strings.Contains(html, "☐ open") || !strings.Contains(html, "☑ done") || blocks.String() != "☐ ;open;☑ ;done;" && blocks.String() != "☐ open;☑ done;" {
+		t.Errorf("%q\n%s", blocks.String(), html)
+	}
+}

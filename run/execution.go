@@ -71,10 +71,11 @@ type execution struct {
 	boxes   map[string]*box
 	drainer *waiter // the end of the run waits here for its tasks
 
-	limits  Limits
-	spent   Spent
-	warned  map[string]bool
-	started time.Time
+	limits   Limits
+	spent    Spent
+	reserved map[string]int // what steps under way count against, by limit
+	warned   map[string]bool
+	started  time.Time
 
 	replay *replay
 }

@@ -53,7 +53,7 @@ func Browse(s *run.Scope, j Job, asked bool) *Browsing {
 		own.Engines = chooseEngines(j.Question, choice.Engines())
 	}
 	g.planned, g.evidence.Facets = []Facet{own}, []FacetEvidence{{Title: own.Title}}
-	g.found, g.order, g.searches = make([][]index.Ranking, 1), make([][]string, 1), make([][]string, 1)
+	g.found, g.order, g.searches, g.near = make([][]index.Ranking, 1), make([][]string, 1), make([][]string, 1), make([]nearness, 1)
 	g.next, g.unsettled = make([][]string, 1), make([]bool, 1)
 	return &Browsing{g: g, pages: make(map[string]*reading)}
 }
@@ -80,7 +80,7 @@ func (b *Browsing) Search(ctx context.Context, s *run.Scope, text string) (Findi
 	told := g.results(q)
 	if q.err != nil {
 		told.Error = faultOf(q.err).Message
-		if b.stopped(q.err); !Spent(q.err) {
+		if _ = b.stopped(q.err); !Spent(q.err) {
 			g.trouble("research.search-failed", "query", q.text, "why", told.Error)
 		}
 	}
@@ -145,8 +145,17 @@ func (b *Browsing) Read(ctx context.Context, s *run.Scope, addresses []string) (
 		}
 	}
 	for i, ref := range refs {
-		if ref != "" {
-			b.show(&out[i], b.pages[ref])
+		switch r := b.pages[ref]; {
+		case ref == "":
+		case r.spent != nil:
+			out[i].Failure = faultOf(r.spent).Message
+		default:
+			b.show(&out[i], r)
+		}
+	}
+	for _, r := range fresh {
+		if r.spent != nil {
+			delete(b.pages, r.lead.Ref)
 		}
 	}
 	return out, nil
@@ -226,7 +235,7 @@ func (e *Evidence) Answers(questions ...string) []FacetEvidence {
 				places = append(places, n)
 			}
 		}
-		got := e.choose(question, places, nil, extract.Options{})
+		got := e.choose(question, places, nil, nil, extract.Options{})
 		out[i] = FacetEvidence{Title: question, Passages: places, Quotes: got.Quotes, Answered: got.Answered, Confidence: got.Confidence}
 	}
 	return out

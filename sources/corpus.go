@@ -105,6 +105,8 @@ type Lead struct {
 	// Ranked says that the search put it where its meaning belongs, so that it
 	// need not be ranked again.
 	Ranked bool `json:"ranked,omitempty"`
+	// Near is how near it comes to the query by its meaning, as in extract.Passage.
+	Near float64 `json:"near,omitempty"`
 	// Copy is what the search engine has of the document's text.
 	Copy string `json:"copy,omitempty"`
 	// Corpus is the part of a joined corpus that it belongs to, from 1.

@@ -13,6 +13,7 @@ import (
 	"dossier/index"
 	"dossier/lang"
 	"dossier/llm"
+	"dossier/prompt"
 	"dossier/run"
 	"dossier/search"
 )
@@ -166,6 +167,7 @@ type gathering struct {
 	unsettled  []bool            // by facet: another round is worth it
 	meaning    bool              // order is by more than words
 	order      [][]string        // by facet: leads as they were ranked again
+	near       []nearness        // by facet: of leads that searches by meaning found for it
 }
 
 // Gather works on a question until there is evidence for all its parts or
@@ -197,6 +199,7 @@ func (g *gathering) gather(ctx context.Context) error {
 	}
 	n := len(g.planned)
 	g.found, g.order, g.searches, g.next, g.unsettled = make([][]index.Ranking, n), make([][]string, n), make([][]string, n), make([][]string, n), make([]bool, n)
+	g.near = make([]nearness, n)
 	if err := g.search(ctx); err != nil {
 		return err
 	}
@@ -244,7 +247,7 @@ func (g *gathering) overruled(yes bool, why string) { g.evidence.overruled(g.Lan
 func (e *Evidence) overruled(code lang.Code, yes bool, why string) {
 	if yes && !e.byRules { // the first cause; the run's log has them all
 		e.byRules = true
-		e.trouble(code, "research.by-rules", "why", why)
+		e.trouble(code, "research.by-rules", "why", prompt.Told(code, why))
 	}
 }
 
@@ -442,6 +445,7 @@ func (g *gathering) take(q *query) int {
 		ranking.Hits = append(ranking.Hits, index.Hit{ID: l.ID, Score: l.Ranking})
 	}
 	for _, f := range q.facets {
+		g.near[f].add(q.found.Leads)
 		ranking.Weight = 1
 		if own := g.planned[f].Queries; len(own) > 0 && strings.EqualFold(q.text, own[0]) {
 			ranking.Weight = ownWeight
@@ -450,6 +454,21 @@ func (g *gathering) take(q *query) int {
 		g.searches[f] = append(g.searches[f], q.text)
 	}
 	return fresh
+}
+
+// nearness is how near leads come to what was searched for by their meaning, by
+// their IDs, as in extract.Passage.
+type nearness map[string]float64
+
+func (n *nearness) add(leads []Lead) {
+	for _, l := range leads {
+		if l.Near > (*n)[l.ID] {
+			if *n == nil {
+				*n = make(nearness)
+			}
+			(*n)[l.ID] = l.Near
+		}
+	}
 }
 
 // results tells what came back, and makes trouble of engines that did not
@@ -542,11 +561,11 @@ func (g *gathering) best(order []string, most int) []Lead {
 	return out
 }
 
-// passagesOf is leads as package extract sees them.
-func (g *gathering) passagesOf(leads []Lead) []extract.Passage {
+// passagesOf is leads of a facet as package extract sees them.
+func (g *gathering) passagesOf(facet int, leads []Lead) []extract.Passage {
 	out := make([]extract.Passage, len(leads))
 	for i, l := range leads {
-		out[i] = extract.Passage{ID: l.ID, Title: l.Title, Headings: l.Spot.Headings, Text: l.Text}
+		out[i] = extract.Passage{ID: l.ID, Title: l.Title, Headings: l.Spot.Headings, Text: l.Text, Near: g.near[facet][l.ID]}
 	}
 	return out
 }

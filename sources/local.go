@@ -286,7 +286,7 @@ func (c *localCorpus) Find(ctx context.Context, q Query) (Finding, error) {
 		leads = append(leads, Lead{
 			ID: h.ID, Ref: strconv.FormatInt(h.Document, 10), Kind: cite.File, URI: Address(h.Path),
 			Title: h.Title, Author: h.Author, Date: h.Date, Lang: h.Lang, Text: h.Text, Ranking: h.Score,
-			Spot: Spot{Start: h.Start, End: h.End, Headings: h.Headings, Page: h.Page}, Ranked: true,
+			Spot: Spot{Start: h.Start, End: h.End, Headings: h.Headings, Page: h.Page}, Ranked: true, Near: h.Near,
 		})
 	}
 	return Finding{Leads: leads}, nil

@@ -26,6 +26,7 @@ type reading struct {
 	got   readResult
 	note  prompt.Decision[Note]
 	noted bool
+	spent error // why it may not be read
 }
 
 // readResult is what the step of a reading records; the text itself is a blob.
@@ -135,6 +136,10 @@ func (g *gathering) readAll(ctx context.Context, before int, readings []*reading
 	}
 	entered := 0
 	for _, r := range readings {
+		if r.spent != nil {
+			g.evidence.Stopped = r.spent
+			continue
+		}
 		if r.got.Failure != "" {
 			g.trouble("research.source-failed", "place", r.lead.URI, "why", r.got.Failure)
 			if err := g.scope.Emit(event.SourceFailed{URL: r.lead.URI, Reason: r.got.Failure}); err != nil {
@@ -154,6 +159,13 @@ func (g *gathering) readAll(ctx context.Context, before int, readings []*reading
 func (g *gathering) readOne(ctx context.Context, s *run.Scope, r *reading) error {
 	var err error
 	r.got, err = run.Step(ctx, s, "read", func(ctx context.Context, s *run.Scope) (readResult, error) {
+		if g.Planned != nil { // who reads alone has asked before; parts of a larger work share what is left
+			release, err := s.Budget().Reserve(run.Pages)
+			if err != nil {
+				return readResult{}, err
+			}
+			defer release()
+		}
 		doc, failure := g.open(ctx, r.lead)
 		if ctx.Err() != nil {
 			return readResult{}, context.Cause(ctx)
@@ -171,7 +183,10 @@ func (g *gathering) readOne(ctx context.Context, s *run.Scope, r *reading) error
 			Words: lang.Words(doc.Text), Passages: doc.Passages,
 		}, nil
 	})
-	if err != nil || r.got.Failure != "" {
+	if Spent(err) {
+		r.spent, err = err, nil
+	}
+	if err != nil || r.spent != nil || r.got.Failure != "" {
 		return err
 	}
 	return g.takeNote(ctx, s, r)
@@ -398,7 +413,7 @@ func (g *gathering) quote(ctx context.Context) error {
 		out := make([]chosen, len(e.Facets))
 		for i, f := range e.Facets {
 			read := g.weighing(weights, i)
-			out[i] = e.choose(f.Title, f.Passages, read, extract.Options{})
+			out[i] = e.choose(f.Title, f.Passages, g.near[i], read, extract.Options{})
 			if out[i].Answered {
 				out[i].Quotes = append(out[i].Quotes, g.ledOn(i, byID, read, out[i].Quotes)...)
 			}
@@ -474,12 +489,12 @@ func (g *gathering) passagesAmong(leads []Lead, question string, byID map[string
 // pages are long.
 const passagesKept = 24
 
-// choose selects sentences of passages for a question.
-func (e *Evidence) choose(question string, places []int, weights Weights, o extract.Options) chosen {
+// choose selects sentences of passages, by their places, for a question.
+func (e *Evidence) choose(question string, places []int, near nearness, weights Weights, o extract.Options) chosen {
 	passages := make([]extract.Passage, len(places))
 	for i, n := range places {
 		p := e.Passages[n]
-		passages[i] = extract.Passage{ID: p.ID, Title: p.Title, Headings: p.HeadingPath, Text: p.Text}
+		passages[i] = extract.Passage{ID: p.ID, Title: p.Title, Headings: p.HeadingPath, Text: p.Text, Near: near[p.ID]}
 	}
 	s := extract.Select(question, passages, weights, o)
 	out := chosen{verdict: verdict{s.Answered, s.Confidence}}
@@ -529,7 +544,7 @@ func (g *gathering) ledOn(facet int, byID map[string]int, weights Weights, have 
 				leads = append(leads, g.leads[h.ID])
 			}
 		}
-		got := g.evidence.choose(query, g.passagesAmong(leads, query, byID), weights, extract.Options{Quotes: ledOnEach})
+		got := g.evidence.choose(query, g.passagesAmong(leads, query, byID), g.near[facet], weights, extract.Options{Quotes: ledOnEach})
 		if !got.Answered {
 			continue
 		}

@@ -69,7 +69,7 @@ func (g *gathering) siftOne(facet int, weights Weights) sifted {
 	if !g.meaning {
 		ranked = g.best(out.Order, g.Tuning.TopK)
 	}
-	passages := g.passagesOf(ranked)
+	passages := g.passagesOf(facet, ranked)
 	chosen := extract.Select(title, passages, g.weighing(weights, facet), extract.Options{})
 	out.verdict = verdict{chosen.Answered, chosen.Confidence}
 	if out.Open = !chosen.Answered || trail.Open(); out.Open {
@@ -91,7 +91,7 @@ func (g *gathering) foundFor(facet int) []extract.Found {
 		}
 		f := extract.Found{Query: query}
 		for _, h := range g.found[facet][i].Hits {
-			f.Passages = append(f.Passages, g.passagesOf([]Lead{g.leads[h.ID]})...)
+			f.Passages = append(f.Passages, g.passagesOf(facet, []Lead{g.leads[h.ID]})...)
 		}
 		if query == g.planned[facet].Title && i > 0 {
 			out = append([]extract.Found{f}, out...)

@@ -19,6 +19,14 @@ import (
 // Length is a number of words, as lang.Words counts them: in Chinese, characters.
 type Length struct{ Min, Max int }
 
+// measure is what a model is told that a length is in.
+func measure(code lang.Code) string {
+	if code == lang.Chinese {
+		return "Chinese characters (字)"
+	}
+	return "words"
+}
+
 // Lengths are those of a report. A part for which there is too little evidence is
 // shorter; nothing is filled up.
 type Lengths struct {
@@ -98,6 +106,7 @@ type writing struct {
 type part struct {
 	report.Section
 	claims  []cite.Checked
+	read    []cite.Passage // what it was written from
 	model   string
 	trouble []string
 }
@@ -158,7 +167,7 @@ func (x *writing) begun(outcome report.Outcome) *report.Report {
 	rec := x.scope.Record()
 	r := &report.Report{
 		Version: report.Version, Run: rec.ID, Created: rec.Created.UTC(), Question: x.Brief.Question, Title: x.Plan.Title, Lang: x.Brief.Language,
-		Outcome: outcome, Kind: report.Research, Base: x.Base, Assisted: x.Book.Asked,
+		Outcome: outcome, Kind: report.Research, Base: x.Base, Assisted: x.Book.Asked, Outlook: x.Lengths.Outlook,
 	}
 	r.Notes = slices.Clone(x.About)
 	r.Notes = append(r.Notes, x.Brief.Assumptions...)
@@ -195,6 +204,7 @@ func (x *writing) assemble(ctx context.Context) (*report.Report, error) {
 		r.Sections = append(r.Sections, p.Section)
 		r.Claims = append(r.Claims, p.claims...)
 	}
+	x.plotted(r.Sections)
 	x.disputed = x.disagreements()
 	framed, err := x.frames(ctx, r)
 	if err != nil {

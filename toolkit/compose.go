@@ -184,7 +184,7 @@ func (s *collection) cover(ctx context.Context, facets []kb.Facet, packed kb.Con
 		var passages []extract.Passage
 		for _, h := range f.Hits {
 			if taken[h.ID] {
-				passages = append(passages, extract.Passage{ID: h.ID, Title: h.Title, Headings: h.Headings, Text: h.Text})
+				passages = append(passages, extract.Passage{ID: h.ID, Title: h.Title, Headings: h.Headings, Text: h.Text, Near: h.Near})
 			}
 		}
 		if len(passages) == 0 || !extract.Select(f.Question, passages, weights, extract.Options{}).Answered {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"dossier/bench/internal/asked"
@@ -73,9 +72,7 @@ func (e *Env) research(ctx context.Context, dir string, questions []asked.Questi
 	}
 	// The encoders that may be passed on freely know English: they are asked for
 	// English questions, over folders that are not in another language.
-	english := slices.DeleteFunc(slices.Clone(questions), func(q asked.Question) bool {
-		return q.Lang != "en" || q.Folder == "ru" || q.Folder == "zh"
-	})
+	english := asked.Mostly(questions, "en")
 	if err := e.researchWith(ctx, dir, english, nil, ".words"); err != nil {
 		return err
 	}

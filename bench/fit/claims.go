@@ -16,6 +16,7 @@ type claim struct {
 	q     *asked.Question
 	kind  string
 	signs extract.Signs
+	near  float64
 	right bool
 }
 
@@ -46,12 +47,18 @@ func (f *finding) order(w *vector) []int {
 
 // claim selects quotes from what ranks first.
 func (f *finding) claim(q *asked.Question, order []int) claim {
+	return f.claimOf(q, order, func(i int) *extract.Candidate { return &f.found[i] })
+}
+
+// claimOf selects quotes from what ranks first, of candidates by their numbers.
+func (f *finding) claimOf(q *asked.Question, order []int, candidate func(int) *extract.Candidate) claim {
 	var passages []extract.Passage
 	seen := map[string]bool{}
 	for _, i := range order {
-		if text := strings.Join(strings.Fields(f.found[i].Text), " "); !seen[text] && len(passages) < lookedAt {
+		c := candidate(i)
+		if text := strings.Join(strings.Fields(c.Text), " "); !seen[text] && len(passages) < lookedAt {
 			seen[text] = true
-			passages = append(passages, f.found[i].Passage)
+			passages = append(passages, c.Passage)
 		}
 	}
 	s := extract.Select(f.text, passages, f.words, extract.Options{})
@@ -59,7 +66,7 @@ func (f *finding) claim(q *asked.Question, order []int) claim {
 	for _, quote := range s.Quotes {
 		a.Quotes = append(a.Quotes, quote.In(passages))
 	}
-	return claim{q: q, signs: s.Signs, right: asked.Judge(q, a).InAll}
+	return claim{q: q, signs: s.Signs, near: s.Near, right: asked.Judge(q, a).InAll}
 }
 
 // claims asks each question of its folder, of what is left of it without what

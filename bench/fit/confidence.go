@@ -8,11 +8,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"dossier/extract"
 )
-
-type signs = extract.Signs
 
 // counts is how much a claim of each kind weighs. Those of the set itself are
 // what is wanted; what was removed is made up.
@@ -21,22 +20,23 @@ var counts = map[string]float64{
 }
 
 // learnConfidence fits a logistic model: the probability that what is quoted
-// answers.
-func learnConfidence(list []claim) (w signs) {
-	var mean, square signs
+// answers, by some signs of a claim, of which the first is the bias.
+func learnConfidence(list []claim, size int, signs func(*claim) []float64) []float64 {
+	w, mean, square := make([]float64, size), make([]float64, size), make([]float64, size)
+	slope := make([]float64, size)
 	for step := 1.0; step <= steps; step++ {
-		var slope signs
+		clear(slope)
 		n := 0.0
 		for i := range list {
 			c := &list[i]
-			weight := counts[c.kind]
-			d := c.confidence(&w)
+			weight, x := counts[c.kind], signs(c)
+			d := logistic(w, x)
 			if c.right {
 				d--
 			}
 			n += weight
 			for k := range slope {
-				slope[k] += weight * d * c.signs[k]
+				slope[k] += weight * d * x[k]
 			}
 		}
 		for k := range w {
@@ -52,13 +52,16 @@ func learnConfidence(list []claim) (w signs) {
 	return w
 }
 
-func (c *claim) confidence(w *signs) float64 {
+func logistic(w, x []float64) float64 {
 	sum := 0.0
 	for k := range w {
-		sum += w[k] * c.signs[k]
+		sum += w[k] * x[k]
 	}
 	return 1 / (1 + math.Exp(-sum))
 }
+
+// words are the signs of a claim in what it says.
+func words(c *claim) []float64 { return c.signs[:] }
 
 const plainFolds = 6
 
@@ -73,26 +76,33 @@ func (c *claim) fold() string {
 }
 
 // reportConfidence prints how well the confidence tells answers from others.
-func reportConfidence(out io.Writer, list []claim) signs {
-	byFold := map[string]*signs{}
+func reportConfidence(out io.Writer, list []claim) []float64 {
+	w := foldConfidence(out, list, len(extract.SignNames), words)
+	fmt.Fprintln(out, extract.SignNames)
+	fmt.Fprintln(out, "signWeights = [SignSize]float64"+text(w))
+	return w
+}
+
+// foldConfidence prints how well signs tell right answers from others by weights
+// that were fitted to other folders, and returns those that were fitted to all.
+func foldConfidence(out io.Writer, list []claim, size int, signs func(*claim) []float64) []float64 {
+	byFold := map[string][]float64{}
 	for i := range list {
 		if f := list[i].fold(); byFold[f] == nil {
-			w := learnConfidence(slices.DeleteFunc(slices.Clone(list), func(o claim) bool { return o.fold() == f }))
-			byFold[f] = &w
+			byFold[f] = learnConfidence(slices.DeleteFunc(slices.Clone(list), func(o claim) bool { return o.fold() == f }), size, signs)
 		}
 	}
-	tellConfidence(out, "fitted to the other folders", list, func(c *claim) float64 { return c.confidence(byFold[c.fold()]) })
-	w := learnConfidence(list)
-	fmt.Fprintln(out, extract.SignNames)
-	fmt.Fprint(out, "signWeights = [SignSize]float64{")
-	for k := range w {
-		if k > 0 {
-			fmt.Fprint(out, ", ")
-		}
-		fmt.Fprintf(out, "%.2f", w[k])
+	tellConfidence(out, "fitted to the other folders", list, func(c *claim) float64 { return logistic(byFold[c.fold()], signs(c)) })
+	return learnConfidence(list, size, signs)
+}
+
+// text is weights as Go has them.
+func text(w []float64) string {
+	var b strings.Builder
+	for _, v := range w {
+		fmt.Fprintf(&b, ", %.2f", v)
 	}
-	fmt.Fprintln(out, "}")
-	return w
+	return "{" + strings.TrimPrefix(b.String(), ", ") + "}"
 }
 
 // tellConfidence prints how well the confidence tells right answers from the

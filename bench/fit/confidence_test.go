@@ -36,13 +36,13 @@ func TestLearnConfidence(t *testing.T) {
 		}
 		list = append(list, c)
 	}
-	w := learnConfidence(list)
+	w := learnConfidence(list, len(list[0].signs), words)
 	if w[1] <= 0.5 || math.Abs(w[2]) > w[1]/2 {
 		t.Errorf("the weights are %.2f", w)
 	}
 	sum := 0.0
 	for i := range list {
-		sum += list[i].confidence(&w)
+		sum += logistic(w, words(&list[i]))
 	}
 	if math.Abs(sum-20) > 1 {
 		t.Errorf("%.1f of 40 are expected to be right, and 20 are", sum)

@@ -85,7 +85,7 @@ func dot(w, f *vector) float64 {
 // report prints the figures by cross-validation over folders, and the weights.
 func report(out io.Writer, list []example) (all vector, ofFolder func(string) *vector) {
 	search := vector{1}
-	tell(out, "as the search has them", list, func(*example) *vector { return &search })
+	tell(out, "as the search has them", list, func(e *example) asked.Answer { return e.answer(&search) })
 	byFolder := map[string]*vector{}
 	for _, e := range list {
 		if byFolder[e.q.Folder] == nil {
@@ -93,27 +93,20 @@ func report(out io.Writer, list []example) (all vector, ofFolder func(string) *v
 			byFolder[e.q.Folder] = &w
 		}
 	}
-	fold := func(e *example) *vector { return byFolder[e.q.Folder] }
+	fold := func(e *example) asked.Answer { return e.answer(byFolder[e.q.Folder]) }
 	tell(out, "fitted to the other folders", list, fold)
 	for _, folder := range slices.Sorted(maps.Keys(byFolder)) {
 		tell(out, "  "+folder, slices.DeleteFunc(slices.Clone(list), func(o example) bool { return o.q.Folder != folder }), fold)
 	}
 	w := learn(list)
-	tell(out, "fitted to all", list, func(*example) *vector { return &w })
+	tell(out, "fitted to all", list, func(e *example) asked.Answer { return e.answer(&w) })
 	fmt.Fprintln(out, extract.FeatureNames)
-	fmt.Fprint(out, "rankWeights = [RankSize]float64{")
-	for k := range w {
-		if k > 0 {
-			fmt.Fprint(out, ", ")
-		}
-		fmt.Fprintf(out, "%.2f", w[k])
-	}
-	fmt.Fprintln(out, "}")
+	fmt.Fprintln(out, "rankWeights = [RankSize]float64"+text(w[:]))
 	return w, func(folder string) *vector { return byFolder[folder] }
 }
 
 // tell prints how well the questions are answered that can be.
-func tell(out io.Writer, name string, list []example, w func(*example) *vector) {
+func tell(out io.Writer, name string, list []example, answer func(*example) asked.Answer) {
 	var n, in100, in1, in2, in5, found float64
 	for i := range list {
 		e := &list[i]
@@ -121,7 +114,7 @@ func tell(out io.Writer, name string, list []example, w func(*example) *vector) 
 			continue
 		}
 		n++
-		r := asked.Judge(e.q, e.answer(w(e)))
+		r := asked.Judge(e.q, answer(e))
 		for _, count := range []struct {
 			to    *float64
 			holds bool

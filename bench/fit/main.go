@@ -10,7 +10,10 @@
 // that show the answer, and of another folder; and some questions over short
 // articles are asked with their article and without it.
 //
-//	go run ./bench/fit [-set DIR] [-documents DIR]
+// With -embedder, the address of an OpenAI-like endpoint whose model knows English,
+// it also finds how near the meaning of a passage must come.
+//
+//	go run ./bench/fit [-set DIR] [-documents DIR] [-embedder URL]
 //
 // What it printed last is bench/results/fit.txt.
 package main
@@ -48,6 +51,7 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	set := flag.String("set", filepath.Join(root, "..", "shared", "eval", "manuals_multi"), "folder with questions.jsonl.gz and corpus.tar.gz")
 	documents := flag.String("documents", filepath.Join(root, "bench", "questions", "documents"), "folder with the documents of bench/questions")
+	embedder := flag.String("embedder", "", "address of an endpoint for embeddings, to fit what searching by meaning adds")
 	flag.Parse()
 	if _, err := os.Stat(*set); err != nil {
 		return fmt.Errorf("there are no questions to fit to: %w", err)
@@ -82,6 +86,16 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	all = append(all, articles...)
 	confidence := reportConfidence(out, all)
+	var near *meaning
+	var nearby []float64
+	if *embedder != "" {
+		if near, err = newMeaning(*embedder); err != nil {
+			return err
+		}
+		if nearby, err = near.report(ctx, out, "English", cases, shelves, ofFolder, nil); err != nil {
+			return err
+		}
+	}
 	if _, err := os.Stat(*documents); err != nil {
 		fmt.Fprintf(out, "no documents of bench/questions at %s: go run ./bench/questions/fetch\n", *documents)
 		return nil
@@ -89,11 +103,15 @@ func run(ctx context.Context, out io.Writer) error {
 	if cases, shelves, err = load(ctx, *documents, filepath.Join(root, "bench", "questions", "questions.jsonl")); err != nil {
 		return err
 	}
-	tell(out, "bench/questions", cases, func(*example) *vector { return &weights })
+	tell(out, "bench/questions", cases, func(e *example) asked.Answer { return e.answer(&weights) })
 	if all, err = claims(cases, shelves, func(string) *vector { return &weights }); err != nil {
 		return err
 	}
-	tellConfidence(out, "bench/questions", all, func(c *claim) float64 { return c.confidence(&confidence) })
+	tellConfidence(out, "bench/questions", all, func(c *claim) float64 { return logistic(confidence, c.signs[:]) })
+	if near != nil {
+		_, err = near.report(ctx, out, "own English", cases, shelves, func(string) *vector { return &weights }, nearby)
+		return err
+	}
 	return nil
 }
 

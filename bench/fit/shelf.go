@@ -24,7 +24,8 @@ import (
 // shelf is a folder of documents, cut into passages and indexed, as kb does it.
 type shelf struct {
 	passages []extract.Candidate
-	document []int // of each passage
+	document []int    // of each passage
+	embedded []string // what of each passage becomes a vector
 	index    *index.Index
 }
 
@@ -98,6 +99,7 @@ func fill(pages []*reader.Page, names []string) (*shelf, error) {
 			doc := kb.Indexed(d, at)
 			doc.ID = c.ID
 			b.Add(doc)
+			s.embedded = append(s.embedded, kb.Embedded(doc))
 		}
 	}
 	segment, err := index.Open(b.Bytes())

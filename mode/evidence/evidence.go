@@ -231,11 +231,17 @@ func (w *work) research(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.record(ctx, s); err != nil || done || w.stopped {
+		if err := w.record(ctx, s); err != nil {
 			return err
 		}
-		if next, err = w.steer(s); err != nil {
+		if done {
+			w.state.CurrentQueries = nil // what the user wants beyond it is looked for all the same
+		}
+		if next, err = w.steer(s); err != nil || w.stopped {
 			return err
+		}
+		if done && len(slices.Concat(next...)) == 0 {
+			return nil
 		}
 	}
 	return nil

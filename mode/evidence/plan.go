@@ -99,9 +99,13 @@ func (w *work) makePlan(ctx context.Context) error {
 	}
 	w.byRules, w.noModel = made.Extractive, made.Extractive && !made.Overruled()
 	if made.Overruled() {
-		w.book.Note(lang.Text(w.brief.Language, "research.by-rules", "why", made.Why))
+		w.book.Note(lang.Text(w.brief.Language, "research.by-rules", "why", prompt.Told(w.brief.Language, made.Why)))
 	}
 	w.plan = w.planned(made.Value)
+	if !made.Extractive && !w.brief.InLanguage(w.plan.Said()) {
+		w.book.Note(lang.Text(w.brief.Language, "research.by-rules", "why", lang.Text(w.brief.Language, "study.other-language")))
+		w.plan.Sections = nil
+	}
 	if len(w.plan.Sections) == 0 { // nothing of it was of use
 		w.byRules = true
 		w.plan = w.planned(planByRules(in))

@@ -41,7 +41,7 @@ func (w *work) gather(ctx context.Context, s *run.Scope, n int, queries [][]stri
 	if err := run.All(ctx, tasks...); err != nil {
 		return 0, err
 	}
-	any := false
+	searched := false
 	for i, e := range found {
 		if err := failed[i]; err != nil {
 			w.book.Note(lang.Text(w.brief.Language, "study.not-searched", "section", w.plan.Sections[i].Title, "why", err.Error()))
@@ -49,7 +49,7 @@ func (w *work) gather(ctx context.Context, s *run.Scope, n int, queries [][]stri
 		if e == nil {
 			continue
 		}
-		any = true
+		searched = true
 		w.stopped = w.stopped || e.CutShort()
 		entered, err := w.enter(s, n, i, e)
 		if err != nil {
@@ -57,7 +57,7 @@ func (w *work) gather(ctx context.Context, s *run.Scope, n int, queries [][]stri
 		}
 		fresh += entered
 	}
-	if i := slices.IndexFunc(failed, func(err error) bool { return err != nil }); !any && n == 1 && i >= 0 {
+	if i := slices.IndexFunc(failed, func(err error) bool { return err != nil }); !searched && n == 1 && i >= 0 {
 		return 0, failed[i]
 	}
 	return fresh, nil

@@ -29,7 +29,7 @@ func (t *team) deliver(ctx context.Context) (mode.Answer, error) {
 	t.show()
 	r, err := study.Write(ctx, t.scope, study.Work{
 		Models: t.parts.Models, Model: t.req.Model, Brief: t.brief, Plan: t.plan, Book: t.book, Draft: t.memory.draft, Insights: t.memory.main(),
-		Lengths: study.TeamLengths, Base: t.req.In.Base, About: t.open.Notes, Stopped: t.stopped != nil,
+		Lengths: study.TeamLengths, Base: t.req.In.Base, About: t.open.Notes, Stopped: t.stopped != nil || t.short,
 		FollowUps: t.set.FollowUps, Blobs: t.parts.Blobs,
 	})
 	if err != nil {

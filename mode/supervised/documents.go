@@ -348,7 +348,7 @@ func (c *call) weigh(ctx context.Context, s *run.Scope, b *sources.Browsing, cla
 	if err != nil || len(got.Passages) == 0 {
 		return false, "", err
 	}
-	f, err := c.enter(ctx, fmt.Sprintf("against-%d-%d", c.calls, c.against), e, study.Finding{
+	f, err := c.enter(ctx, fmt.Sprintf("against-%d-%d", c.calls, c.against), e, nil, study.Finding{
 		By: supervisorName, Task: lang.Text(c.language, "team.against-task", "claim", claim), Text: e.Quoted(got.Passages), Passages: got.Passages,
 	})
 	if err != nil {

@@ -173,10 +173,18 @@ func (t *team) makePlan(ctx context.Context) error {
 	t.overruled(seen.Overruled(), seen.Why)
 	t.overruled(made.Overruled(), made.Why)
 	p := t.cleaned(made.Value)
+	if !made.Extractive && !t.brief.InLanguage(p.Said()) {
+		t.overruled(true, lang.Text(t.language, "study.other-language"))
+		p.Tasks = nil
+	}
 	if len(p.Tasks) == 0 || len(p.Rubric) == 0 {
 		p = t.cleaned(t.planByRules())
 	}
-	t.plan, err = study.Review(ctx, t.scope, t.set.Plan, t.brief, p)
+	how := t.set.Plan
+	if t.req.NoInput {
+		how = study.PlanAuto
+	}
+	t.plan, err = study.Review(ctx, t.scope, how, t.brief, p)
 	if err != nil {
 		return err
 	}
@@ -200,7 +208,7 @@ func (t *team) cover(ctx context.Context) error {
 			}
 			open := t.plan.OpenItems()
 			for n, got := range t.book.Evidence(t.brief.Refined, f.ID).Answers(questionsOf(open)...) {
-				if got.Answered {
+				if got.Answered && (got.Confidence >= extract.Sure || strings.EqualFold(open[n].Question, f.Task)) {
 					out[i] = append(out[i], open[n].ID)
 				}
 			}
@@ -235,7 +243,7 @@ func (t *team) cover(ctx context.Context) error {
 // overruled notes that rules stood in for a model that was there.
 func (t *team) overruled(yes bool, why string) {
 	if yes {
-		t.book.Note(lang.Text(t.language, "research.by-rules", "why", why))
+		t.book.Note(lang.Text(t.language, "research.by-rules", "why", prompt.Told(t.language, why)))
 	}
 }
 

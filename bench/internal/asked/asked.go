@@ -216,3 +216,22 @@ func head(texts []string, words int) (out []string) {
 	}
 	return out
 }
+
+// Mostly returns the questions in a language over folders of which most questions
+// are in it: the documents there are, too.
+func Mostly(questions []Question, lang string) []Question {
+	in, all := map[string]int{}, map[string]int{}
+	for _, q := range questions {
+		all[q.Folder]++
+		if q.Lang == lang {
+			in[q.Folder]++
+		}
+	}
+	var out []Question
+	for _, q := range questions {
+		if q.Lang == lang && 2*in[q.Folder] > all[q.Folder] {
+			out = append(out, q)
+		}
+	}
+	return out
+}

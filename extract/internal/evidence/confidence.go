@@ -53,5 +53,32 @@ func Confidence(f *[SignSize]float64) float64 {
 	if f[signBias] == 0 {
 		return 0
 	}
-	return 1 / (1 + math.Exp(-dot(signWeights[:], f[:])))
+	return logistic(byWords(f))
 }
+
+// NearConfidence is Confidence where passages were searched for by meaning, too:
+// the first quoted one comes so near to the question.
+func NearConfidence(f *[SignSize]float64, near float64) float64 {
+	if f[signBias] == 0 {
+		return 0
+	}
+	signs := NearSigns(f, near)
+	return logistic(dot(nearWeights[:], signs[:]))
+}
+
+// NearSize is how many signs there are where passages have a nearness: a bias,
+// what the words tell, and the nearness.
+const NearSize = 3
+
+// nearScale makes the nearness differ as much from question to question as the
+// other signs do.
+const nearScale = 4
+
+// NearSigns are those signs.
+func NearSigns(f *[SignSize]float64, near float64) [NearSize]float64 {
+	return [NearSize]float64{1, byWords(f), nearScale * near}
+}
+
+func byWords(f *[SignSize]float64) float64 { return dot(signWeights[:], f[:]) }
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

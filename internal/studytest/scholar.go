@@ -1,4 +1,4 @@
-package dossier
+package studytest
 
 import (
 	"fmt"
@@ -9,20 +9,18 @@ import (
 	"dossier/llm/llmtest"
 )
 
-// scholar is a scripted model of the evidence loop. As scribe it works on what
+// Scholar is a scripted model of the evidence loop. As Scribe it works on what
 // its prompts show it and on nothing else.
-type scholar struct {
-	scribe
-	// unclear is what it asks as long as nobody has answered so often.
-	unclear string
-	asks    int
-	// title and sections are its plan.
-	title    string
-	sections []planned
-	// enough is after how many iterations it finds that nothing is missing; 0
-	// never does. next are the queries that it has for the iterations.
-	enough int
-	next   []string
+type Scholar struct {
+	Scribe
+	Doubt
+	// Title and Sections are its plan.
+	Title    string
+	Sections []Section
+	// Enough is after how many iterations it finds that nothing is missing; 0
+	// never does. Next are the queries that it has for the iterations.
+	Enough int
+	Next   []string
 }
 
 // standingAlone puts what the conversation began with into a question that goes on
@@ -42,9 +40,10 @@ func suggests(q *llmtest.Request) any {
 	return map[string]any{"questions": []string{"How did the harbour of Oststrand grow? See https://evil-invention.example/q", "Кто построил мост?", "Who sails to the Vey islands?"}}
 }
 
-type planned struct {
-	title, description string
-	queries            []string
+// Section is a part of its plan.
+type Section struct {
+	Title, Description string
+	Queries            []string
 }
 
 var (
@@ -52,39 +51,28 @@ var (
 	words   = regexp.MustCompile(`Write (\d+) to (\d+) words`)
 )
 
-func (s scholar) rules() []llmtest.Rule {
+// Rules are those of its server.
+func (s Scholar) Rules() []llmtest.Rule {
 	do := func(schema string, f func(q *llmtest.Request) any) llmtest.Rule {
 		return llmtest.Rule{Schema: schema, Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply { return llmtest.JSON(f(q)) })}
 	}
 	return append([]llmtest.Rule{
-		do("clarity", func(q *llmtest.Request) any {
-			prompt := q.Question()
-			question, _, _ := strings.Cut(prompt, "\n")
-			if answered := strings.Count(prompt, "The user answered: "); s.unclear != "" && answered < s.asks {
-				return map[string]any{"is_clear": false, "reasoning": "It may mean two things.", "clarification_question": s.unclear, "refined_query": question}
-			}
-			for _, line := range strings.Split(prompt, "\n") {
-				if answer, ok := strings.CutPrefix(line, "The user answered: "); ok {
-					question += " (" + answer + ")"
-				}
-			}
-			return map[string]any{"is_clear": true, "reasoning": "It is clear.", "clarification_question": "", "refined_query": question}
-		}),
+		do("clarity", s.clarity),
 		do("research_plan", func(*llmtest.Request) any {
 			var sections []any
-			for _, p := range s.sections {
-				sections = append(sections, map[string]any{"title": p.title, "description": p.description, "search_queries": p.queries})
+			for _, p := range s.Sections {
+				sections = append(sections, map[string]any{"title": p.Title, "description": p.Description, "search_queries": p.Queries})
 			}
-			return map[string]any{"research_title": s.title, "sections": sections}
+			return map[string]any{"research_title": s.Title, "sections": sections}
 		}),
 		do("reflection", func(q *llmtest.Request) any {
-			n := number(roundOf.FindStringSubmatch(q.Messages[0].Content)[1])
-			if s.enough > 0 && n >= s.enough {
+			n := Number(roundOf.FindStringSubmatch(q.Messages[0].Content)[1])
+			if s.Enough > 0 && n >= s.Enough {
 				return map[string]any{"is_sufficient": true, "overall_score": 8, "gaps": []string{}, "next_queries": []string{}, "reasoning": "All sections have what they need."}
 			}
 			_, asked, _ := strings.Cut(q.Question()+"\n", "Queries so far:\n")
 			var next []string
-			for _, query := range s.next {
+			for _, query := range s.Next {
 				if !strings.Contains(asked, "- "+query+"\n") && len(next) < 1 {
 					next = append(next, query)
 				}
@@ -95,20 +83,20 @@ func (s scholar) rules() []llmtest.Rule {
 		do("standalone", standingAlone),
 		do("suggested", suggests),
 		do("condensed", func(q *llmtest.Request) any {
-			return map[string]any{"text": between(q.Question(), "<notes>\n", "\n</notes>")}
+			return map[string]any{"text": Between(q.Question(), "<notes>\n", "\n</notes>")}
 		}),
-	}, s.scribe.rules()...)
+	}, s.Scribe.Rules()...)
 }
 
 // section copies sentences of the passages, or of the sections, up to the words
 // that it may write, and adds its lie.
-func (s scholar) section(q *llmtest.Request) any {
+func (s Scholar) section(q *llmtest.Request) any {
 	prompt := q.Question()
-	most := number(words.FindStringSubmatch(q.Messages[0].Content)[2])
+	most := Number(words.FindStringSubmatch(q.Messages[0].Content)[2])
 	var sentences []string
-	for _, p := range shownIn(prompt) {
-		for _, sentence := range plainSentences(p.text) {
-			sentences = append(sentences, cited(sentence, p.source))
+	for _, p := range Shown(prompt) {
+		for _, sentence := range Sentences(p.Text) {
+			sentences = append(sentences, Cited(sentence, p.Source))
 		}
 	}
 	if len(sentences) == 0 { // summary or conclusion
@@ -124,7 +112,7 @@ func (s scholar) section(q *llmtest.Request) any {
 		}
 		out = append(out, sentence)
 	}
-	return map[string]any{"content": strings.TrimSpace(strings.Join(out, " ") + " " + s.lie)}
+	return map[string]any{"content": strings.TrimSpace(strings.Join(out, " ") + " " + s.Lie)}
 }
 
 var markedSentence = regexp.MustCompile(`[^.\[\]<>"\n]+ \[\d+\]\.`)
