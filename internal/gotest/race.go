@@ -24,6 +24,7 @@ var repeating = []string{
 	"TestWebCitesOnlyWhatWasRead", "TestWebWithoutAModel", "TestWebDoesWhatTheSeedSays", "TestWebAfterALongConversation",
 	"TestRunsGoOnWithWhatThereIs", "TestDeepResearchWhoseModelGoes", "TestDeepResearchWithinABudget",
 	"TestWebSurvivesAPowerCut", "TestAgentsSurviveAPowerCut", "TestResearchSurvivesAPowerCut",
+	"TestTeamSurvivesAPowerCut", "TestLoopSurvivesAPowerCut",
 }
 
 // racing is what go test is told beside the packages. SQLite is C that was
