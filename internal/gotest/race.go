@@ -22,7 +22,7 @@ var raced = []string{
 // the rest together.
 var repeating = []string{
 	"TestWebCitesOnlyWhatWasRead", "TestWebWithoutAModel", "TestWebDoesWhatTheSeedSays", "TestWebAfterALongConversation",
-	"TestRunsGoOnWithWhatThereIs", "TestDeepResearchWhoseModelGoes", "TestDeepResearchWithinABudget",
+	"TestRunsGoOnWithWhatThereIs", "TestReplayNeedsNoConfiguration", "TestDeepResearchWhoseModelGoes", "TestDeepResearchWithinABudget",
 	"TestWebSurvivesAPowerCut", "TestAgentsSurviveAPowerCut", "TestResearchSurvivesAPowerCut",
 	"TestTeamSurvivesAPowerCut", "TestLoopSurvivesAPowerCut",
 }
