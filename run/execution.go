@@ -283,6 +283,9 @@ func (e *execution) flushLocked() {
 	if len(e.entries) == 0 && len(e.events) == 0 || e.broken.Load() != nil {
 		return
 	}
+	if e.resting { // that it has ended is told with the state that says so
+		return
+	}
 	b := new(Batch)
 	e.submitLocked(b, func(err error) {
 		if err != nil {

@@ -251,5 +251,5 @@ func total(label string) bool {
 
 // yearsAgain reports whether values are years themselves.
 func yearsAgain(points []Point) bool {
-	return !slices.ContainsFunc(points, func(p Point) bool { return p.Value < 1500 || p.Value > 2100 || p.Value != math.Trunc(p.Value) })
+	return !slices.ContainsFunc(points, func(p Point) bool { return p.Value < 1000 || p.Value > 2100 || p.Value != math.Trunc(p.Value) })
 }

@@ -22,8 +22,9 @@ var raced = []string{
 // the rest together.
 var repeating = []string{
 	"TestWebCitesOnlyWhatWasRead", "TestWebWithoutAModel", "TestWebDoesWhatTheSeedSays", "TestWebAfterALongConversation",
-	"TestRunsGoOnWithWhatThereIs", "TestDeepResearchWhoseModelGoes", "TestDeepResearchWithinABudget",
+	"TestRunsGoOnWithWhatThereIs", "TestReplayNeedsNoConfiguration", "TestDeepResearchWhoseModelGoes", "TestDeepResearchWithinABudget",
 	"TestWebSurvivesAPowerCut", "TestAgentsSurviveAPowerCut", "TestResearchSurvivesAPowerCut",
+	"TestTeamSurvivesAPowerCut", "TestLoopSurvivesAPowerCut",
 }
 
 // racing is what go test is told beside the packages. SQLite is C that was
