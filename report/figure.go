@@ -122,16 +122,15 @@ func (r *Report) numbers(f figure) [][]string {
 	return rows
 }
 
-// figure writes a plot as a table under its caption.
-func (w *markdownWriter) figure(f figure) {
-	w.block("*" + markdownLine(strings.ReplaceAll(f.caption, "*", "")) + "* " + cite.Marker(f.Sources()))
-	rows := w.numbers(f)
+// tabled is a plot in Markdown: a table under its caption.
+func (r *Report) tabled(f figure) string {
+	rows := r.numbers(f)
 	for _, row := range rows {
 		for i := range row[:len(f.Lines)+1] {
 			row[i] = markdownLine(row[i])
 		}
 	}
-	w.rows(rows)
+	return "*" + markdownLine(strings.ReplaceAll(f.caption, "*", "")) + "* " + cite.Marker(f.Sources()) + "\n\n" + markdownRows(rows)
 }
 
 // figure writes a plot as a drawing under which its numbers can be opened.

@@ -81,7 +81,7 @@ func (w *markdownWriter) answer() {
 			w.quote(&s.Quotes[j])
 		}
 		for _, f := range w.figures(i) {
-			w.figure(f)
+			w.block(w.tabled(f))
 		}
 	}
 	w.part(w.lastHeading(), w.Conclusion)

@@ -103,11 +103,11 @@ func (w *markdownWriter) table(headings []string, rows [][]string) {
 	for i, key := range headings {
 		head[i] = w.say(key)
 	}
-	w.rows(append([][]string{head}, rows...))
+	w.block(markdownRows(append([][]string{head}, rows...)))
 }
 
-// rows writes a table whose first row is its header.
-func (w *markdownWriter) rows(rows [][]string) {
+// markdownRows is a table whose first row is its header.
+func markdownRows(rows [][]string) string {
 	var b strings.Builder
 	for i, row := range slices.Insert(slices.Clone(rows), 1, slices.Repeat([]string{"---"}, len(rows[0]))) {
 		if i > 0 {
@@ -118,7 +118,7 @@ func (w *markdownWriter) rows(rows [][]string) {
 		}
 		b.WriteByte('|')
 	}
-	w.block(b.String())
+	return b.String()
 }
 
 var bars = strings.NewReplacer(`\|`, `\|`, `|`, `\|`)

@@ -37,8 +37,11 @@ func Plain(r *Report) (string, []event.Citation) {
 			p.written(modelMarkdown(s.Text, 3))
 		}
 		p.quotes(s.Quotes)
+		for _, f := range p.figures(i) {
+			p.written(p.tabled(f))
+		}
 	}
-	p.part("heading.conclusion", r.Conclusion)
+	p.part(r.lastHeading(), r.Conclusion)
 	if len(r.Nearest) > 0 {
 		p.block(r.say("nearest.label"))
 		p.quotes(r.Nearest)
