@@ -201,7 +201,7 @@ func (w *Work) invoke(ctx context.Context, t tool.Tool, args json.RawMessage, id
 	if n > 1 {
 		name += "-" + strconv.Itoa(n)
 	}
-	call := &tool.Call{ID: id, Args: args, State: w.State, Callers: w.Task.Callers, Private: slices.Clip(w.private)}
+	call := &tool.Call{ID: id, Args: args, State: w.State, Given: w.Task.Custom, Callers: w.Task.Callers, Private: slices.Clip(w.private)}
 	if b, ok := t.(tool.Branch); ok {
 		return w.branch(ctx, b, call, name)
 	}

@@ -76,7 +76,7 @@ func (e *errand) Branch(ctx context.Context, s *run.Scope, c *tool.Call) (tool.R
 		return tool.Result{}, err
 	}
 	done, err := a.Run(ctx, s, Task{
-		Text: in.Task, Lang: lang.Code(c.State.Lang), NoInput: true, Callers: c.Callers,
+		Text: in.Task, Lang: lang.Code(c.State.Lang), NoInput: true, Custom: c.Given, Callers: c.Callers,
 	})
 	if err != nil {
 		return tool.Result{}, err

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"regexp"
 	"strings"
@@ -135,5 +136,30 @@ func TestIDs(t *testing.T) {
 		if !strings.HasPrefix(id, want) || id == agent.ID(name, "r2") || id != agent.ID(name, "r1") {
 			t.Errorf("%s: %s", name, id)
 		}
+	}
+}
+
+// What comes along with a task reaches the tools of agents that are called, too:
+// what the tools of the caller made of it does not.
+func TestCalledAgentsGetWhatCameAlong(t *testing.T) {
+	given := make(map[string]string)
+	look := func(name string) tool.Tool {
+		return tool.New(tool.Spec{Name: name}, func(_ context.Context, c *tool.Call, _ struct{}) (tool.Result, error) {
+			given[name] = string(c.State.Custom["tenant"])
+			return tool.Result{Text: "seen", Change: tool.Change{Custom: map[string]json.RawMessage{"tenant": json.RawMessage(`"changed"`)}}}, nil
+		})
+	}
+	inner := newAgent(t, agent.Native, says(call("look_inside", `{}`), call("finalanswertool", finalCall)), look("look_inside"), final)
+	inner.Definition.Name = "inner"
+	outer := newAgent(t, agent.Native, says(call("look", `{}`), call("agent_inner", `{"task":"look"}`), call("finalanswertool", finalCall)), look("look"), final,
+		agent.AsTool(inner.Definition, func(context.Context, *run.Scope) (*agent.Agent, error) { return inner, nil }))
+	with := task
+	with.Custom = map[string]json.RawMessage{"tenant": json.RawMessage(`"Quill"`)}
+	j := travel(t, outer, with)
+	if want := map[string]string{"look": `"Quill"`, "look_inside": `"Quill"`}; j.status != run.Done || !maps.Equal(given, want) {
+		t.Errorf("%s: %v", j.status, given)
+	}
+	if got := string(j.done.State.Custom["tenant"]); got != `"changed"` || string(with.Custom["tenant"]) != `"Quill"` {
+		t.Errorf("%s in the end, %s at first", got, with.Custom["tenant"])
 	}
 }

@@ -96,6 +96,9 @@ type Call struct {
 	State *State
 	// Scope is the step, for events and charges that belong to the call.
 	Scope *run.Scope
+	// Given is what came along with the agent's task for its tools: the beginning
+	// of the state's Custom. Agents that are called get it too.
+	Given map[string]json.RawMessage
 	// Callers are the agents that wait for this call, the outermost first.
 	Callers []string
 	// Private is what the agent has seen and nobody outside may: the conversation,
