@@ -334,7 +334,7 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 	}
 	now := time.Now()
 	rec := run.Record{
-		ID: newID(now), Session: h.Record.Session, Mode: h.Record.Mode, Title: title(req.Question),
+		ID: newID(now), Session: h.Record.Session, User: h.Record.User, Mode: h.Record.Mode, Title: title(req.Question),
 		Status: run.Queued, Created: now, Home: e.owner, ForkOf: h.Record.ID, ForkAt: at,
 	}
 	if rec.Request, err = json.Marshal(req); err != nil {

@@ -24,6 +24,7 @@ import (
 	"unicode/utf8"
 
 	"dossier/event"
+	"dossier/internal/access"
 	"dossier/internal/base/usage"
 	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
@@ -49,6 +50,7 @@ type Engine struct {
 	reader  *reader.Reader
 	web     *sources.Web
 	agency  *agency
+	keys    *access.Keys
 	closers []func() error // in the order in which they are called
 
 	delivered sync.Map // quality by run, until its outcome is recorded
@@ -61,6 +63,9 @@ type Request struct {
 	Mode string `json:"mode,omitempty"`
 	// Session to continue; empty starts a new one.
 	Session string `json:"session,omitempty"`
+	// User whose run it is; empty is the operator's, or that of the session's
+	// user.
+	User string `json:"user,omitempty"`
 	mode.Request
 }
 
@@ -102,6 +107,7 @@ func newEngine(p parts) *Engine {
 	}
 	e := &Engine{
 		store: p.store, owner: p.owner, modes: make(map[string]mode.Mode), log: p.log, limits: p.limits,
+		keys: access.NewKeys(p.store, nil),
 	}
 	if made := p.product; made != nil {
 		e.library, e.reader, e.web = made.Library, made.Reader, made.Web
@@ -209,6 +215,9 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 	if req.Limits == (run.Limits{}) {
 		req.Limits = e.limits
 	}
+	if err := e.belongs(ctx, &req); err != nil {
+		return run.Record{}, err
+	}
 	frozen := m.Settings()
 	if c, ok := m.(mode.Configured); ok {
 		var err error
@@ -232,11 +241,30 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 		return run.Record{}, fmt.Errorf("request: %w", err)
 	}
 	now := time.Now()
-	rec := run.Record{ID: newID(now), Session: req.Session, Mode: req.Mode, Request: raw, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
+	rec := run.Record{ID: newID(now), Session: req.Session, User: req.User, Mode: req.Mode, Request: raw, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
 	if rec.Session == "" {
 		rec.Session = rec.ID
 	}
 	return rec, nil
+}
+
+// belongs makes a run that continues a session its user's, and refuses the
+// sessions of others.
+func (e *Engine) belongs(ctx context.Context, req *Request) error {
+	if req.Session == "" {
+		return nil
+	}
+	s, err := e.store.Session(ctx, req.Session)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil // it is made with the run
+	case err != nil:
+		return err
+	case req.User != "" && req.User != s.User:
+		return fmt.Errorf("session %q: %w", req.Session, store.ErrNotFound)
+	}
+	req.User = s.User
+	return nil
 }
 
 // title is the first line of a question, shortened.

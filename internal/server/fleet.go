@@ -178,7 +178,7 @@ func (a *api) save(w http.ResponseWriter, r *http.Request) error {
 	if err := read(w, r, &b); err != nil {
 		return err
 	}
-	v, added, err := a.runs.SaveTemplate(r.Context(), r.PathValue("name"), fleet.Text(b))
+	v, added, err := a.runs.SaveTemplate(r.Context(), r.PathValue("name"), fleet.Text{Document: b.Document, Note: b.Note, Author: b.Author})
 	if err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (c *Client) TemplateVersion(ctx context.Context, name string, n int) (fleet
 
 // SaveTemplate implements Fleet.
 func (c *Client) SaveTemplate(ctx context.Context, name string, t fleet.Text) (v fleet.Version, added bool, err error) {
-	saved, err := fetch[savedBody](ctx, c, http.MethodPost, template(name), textBody(t))
+	saved, err := fetch[savedBody](ctx, c, http.MethodPost, template(name), textBody{t.Document, t.Note, t.Author})
 	return saved.Version, saved.Added, err
 }
 
