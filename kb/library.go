@@ -253,8 +253,11 @@ func resolve(root string) (string, error) {
 
 // Sees says whether a user may ask a collection: it is their own, or it is shared.
 // The operator may ask all.
-func (l *Library) Sees(user string, c Collection) bool {
-	return user == "" || c.User == user || c.User == "" && slices.Contains(l.opts.Shared, c.Name)
+func (l *Library) Sees(user string, c Collection) bool { return Sees(user, c, l.opts.Shared) }
+
+// Sees is Library.Sees where these collections are shared.
+func Sees(user string, c Collection, shared []string) bool {
+	return user == "" || c.User == user || c.User == "" && slices.Contains(shared, c.Name)
 }
 
 // GetFor is Get for a user: what they may not ask is not there.
