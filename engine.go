@@ -151,6 +151,18 @@ func (e *Engine) Modes() []string {
 	return names
 }
 
+// SearchEngines returns the names of the search engines that are set up.
+func (e *Engine) SearchEngines() []string {
+	if e.web == nil {
+		return nil
+	}
+	var names []string
+	for _, known := range e.web.Known() {
+		names = append(names, known.Name)
+	}
+	return names
+}
+
 // modeAliases are short names of modes.
 var modeAliases = map[string]string{"": "chat", "search": "web_search", "web": "web_search", "deep": "deep_search"}
 
