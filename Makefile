@@ -29,13 +29,14 @@ lint: fmt-check tidy-check vet ## what `make test` checks before the tests, and 
 	$(TOOL) golangci-lint run $(PKG)
 	@$(MAKE) --no-print-directory vuln
 
-bench: ## measure the kernel, agents, ingest, the index and HTML extraction beside bare and other ones, web search and a million instances
+bench: ## measure the kernel, agents, ingest, the index and HTML extraction beside bare and other ones, web search, deep research and a million instances
 	go run ./bench/kernel
 	go run ./bench/agents
 	go run ./bench/ingest
 	go run ./bench/retrieval
 	go run ./bench/extract
 	go run ./bench/web
+	go run ./bench/deep
 	go run ./bench/fleet
 
 eval: ## measure quality over the evaluation sets and write bench/results

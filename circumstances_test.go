@@ -44,6 +44,7 @@ type around struct {
 	docs     string       // a folder with documents
 	commands string       // the folder in which commands may be run
 	out      string       // reports
+	session  string       // the conversation to go on with
 }
 
 func newAround(t *testing.T, script llmtest.Script) *around {
@@ -108,7 +109,7 @@ agents:
 // whole is the setting with all that there is.
 func (a *around) whole(t *testing.T) setting {
 	return setting{
-		flags: onWeb(t, a.web, connected(a.model), forgetful, looped, map[string]string{"execution.reports_dir": a.out, "execution.logs_dir": ""}),
+		flags: onWeb(t, a.web, connected(a.model), forgetful, map[string]string{"execution.reports_dir": a.out, "execution.logs_dir": ""}),
 		file:  "mcp: {mcpServers: {scale: {url: " + a.scale + "}}}\ntools: {run_command_tool: {workspace_path: " + a.commands + "}}\n" + ownAgents,
 	}
 }
@@ -173,6 +174,7 @@ type course struct {
 	req    func(a *around) Request
 	status run.Status // done if empty
 	every  int        // of how many entries one is tried, where there are very many
+	loop   bool       // deep research by the evidence loop
 }
 
 // courses are runs of every mode and decider, some of which fail for want of what
@@ -185,13 +187,23 @@ func courses() []course {
 	}
 	web := func(name, modeName, under string, long int) course {
 		c := longWebRuns[long]
-		return course{name: name, script: llmtest.Script{Rules: c.model.rules()}, under: under, req: asked(onTheWeb(modeName, c.question))}
+		return course{name: name, script: llmtest.Script{Rules: c.model.Rules()}, under: under, req: asked(onTheWeb(modeName, c.question))}
 	}
 	named := onTheWeb("web_search", longWebRuns[0].question)
 	named.In.Web.Engines = []string{"searxng"}
 	mixed := func(a *around) Request {
 		r := research("Who built the lighthouse of Cape Kestrel?", a.docs)
 		r.In.Web = &sources.WebScope{}
+		return r
+	}
+	before := func(question string) func(*testing.T, *Engine, *around) {
+		return func(t *testing.T, e *Engine, a *around) {
+			a.session = follow(t, e, onTheWeb("deep_research", question))[0].Run
+		}
+	}
+	goesOn := func(a *around) Request {
+		r := onTheWeb("deep_research", "Who is the mayor there?")
+		r.Session = a.session
 		return r
 	}
 	lighthouse := llmtest.Script{Rules: writer("The lighthouse was built in 1874 by Maria Lindqvist [1].")}
@@ -203,9 +215,9 @@ func courses() []course {
 		web("quality", "quality", "", 0),
 		web("ranked web_search", "web_search", "ranked", 0),
 		web("web_search by rules", "web_search", "no model", 0),
-		{name: "deep_research", script: llmtest.Script{Rules: theTeam.rules()}, req: asked(onTheWeb("deep_research", teamQuestion)), every: 130},
+		{name: "deep_research", script: llmtest.Script{Rules: theTeam.Rules()}, req: asked(onTheWeb("deep_research", teamQuestion)), every: 130},
 		{name: "deep_research by rules", under: "no model", req: asked(onTheWeb("deep_research", teamQuestion)), every: 130},
-		{name: "named engine", script: llmtest.Script{Rules: longWebRuns[0].model.rules()}, req: asked(named)},
+		{name: "named engine", script: llmtest.Script{Rules: longWebRuns[0].model.Rules()}, req: asked(named)},
 		{name: "web_search without engines", under: "no engines", req: asked(onTheWeb("web_search", longWebRuns[0].question)), status: run.Failed},
 		{name: "documents", script: lighthouse, req: inDocs("Who built the lighthouse of Cape Kestrel?")},
 		{name: "documents by rules", under: "nothing at all", req: inDocs("How many steps lead up to the lamp?")},
@@ -216,14 +228,18 @@ func courses() []course {
 				t.Fatal(err)
 			}
 		}},
-		{name: "evidence loop", every: 23, script: llmtest.Script{Rules: townScholar.rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
-		{name: "evidence loop by rules", every: 23, under: "no model", req: asked(onTheWeb("deep_research", oststrandQuestion))},
-		{name: "evidence loop that asks", every: 23, script: llmtest.Script{Rules: unsureScholar.rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
-		{name: "evidence loop in documents and the web", every: 23, script: llmtest.Script{Rules: townScholar.rules()}, req: func(a *around) Request {
+		{name: "evidence loop", loop: true, every: 23, script: llmtest.Script{Rules: townScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
+		{name: "evidence loop by rules", loop: true, every: 23, under: "no model", req: asked(onTheWeb("deep_research", oststrandQuestion))},
+		{name: "evidence loop that asks", loop: true, every: 23, script: llmtest.Script{Rules: unsureScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
+		{name: "evidence loop in documents and the web", loop: true, every: 23, script: llmtest.Script{Rules: townScholar.Rules()}, req: func(a *around) Request {
 			r := mixed(a)
 			r.Mode = "deep_research"
 			return r
 		}},
+		{name: "evidence loop, a follow-up", loop: true, every: 7, script: llmtest.Script{Rules: townScholar.Rules()}, before: before(oststrandQuestion), req: goesOn},
+		{name: "evidence loop by rules, a follow-up", loop: true, every: 5, under: "no model", before: before(oststrandQuestion), req: goesOn},
+		{name: "deep_research, a follow-up", script: llmtest.Script{Rules: theTeam.Rules()}, every: 17, before: before(teamQuestion), req: goesOn},
+		{name: "deep_research by rules, a follow-up", under: "no model", every: 17, before: before(teamQuestion), req: goesOn},
 		{name: "agent of a template", script: callsThen("add_note_tool"), req: asked(byAgent("noter", "Note it")), before: func(t *testing.T, e *Engine, _ *around) {
 			save(t, e, "noter", strings.ReplaceAll(parrotTemplate, "execution:", "llm: {temperature: 0.4}\nexecution:"))
 		}},
@@ -282,7 +298,11 @@ func (c course) play(t *testing.T, a *around, disk store.Store) (*run.History, [
 	if under == "" {
 		under = "whole"
 	}
-	e := a.settings(t)[under].engine(t, disk)
+	begun := a.settings(t)[under]
+	if c.loop {
+		begun = begun.with(looped)
+	}
+	e := begun.engine(t, disk)
 	if c.before != nil {
 		c.before(t, e, a)
 	}
@@ -433,7 +453,7 @@ func TestRunsGoOnWithWhatThereIs(t *testing.T) {
 // Whoever takes a run up under other circumstances is told what has changed, once
 // each time, and the run keeps to what it began with.
 func TestChangedCircumstancesAreTold(t *testing.T) {
-	a := newAround(t, llmtest.Script{Rules: longWebRuns[0].model.rules()})
+	a := newAround(t, llmtest.Script{Rules: longWebRuns[0].model.Rules()})
 	disk := &kept{memory.New(memory.Options{})}
 	c := course{under: "ranked", req: func(*around) Request { return onTheWeb("web_search", longWebRuns[0].question) }}
 	h, log := c.play(t, a, disk)

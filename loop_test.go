@@ -6,9 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"dossier/event"
 	"dossier/internal/store/memory"
@@ -21,26 +19,12 @@ import (
 // looped are the settings for the evidence loop.
 var looped = map[string]string{"deep_research.engine": "loop"}
 
-// townScholar is a plan for a question of the web.
-var townScholar = scholar{
-	title: "Oststrand and its people",
-	sections: []planned{
-		{"Population", "How many inhabitants does Oststrand have?", []string{"Oststrand inhabitants census"}},
-		{"Government", "Who is the mayor of Oststrand?", []string{"mayor of Oststrand"}},
-		{"Bridge", "When was the Keldra Bridge opened?", []string{"Keldra Bridge opened"}},
-	},
-	enough: 2, next: []string{"Oststrand fish market", "Keldra Bridge length", "Oststrand harbour", "Oststrand pilots", "river Aune", "Oststrand history", "Grenmoor", "Oststrand museum", "Veyholm", "Skarrow windmill", "Aune newts", "Oststrand ferry"},
-	scribe: scribe{lie: "The town hall of Oststrand is built of chocolate [1]."},
-}
-
-const oststrandQuestion = "What kind of town is Oststrand, and how is it governed?"
-
 func startLoop(t *testing.T, s *scholar, more ...map[string]string) (*Engine, *webtest.Web) {
 	t.Helper()
 	w := startWeb(t, webtest.Options{})
 	flags := append([]map[string]string{looped}, more...)
 	if s != nil {
-		flags = append(flags, connected(llmtest.Start(t, llmtest.Script{Rules: s.rules()})))
+		flags = append(flags, connected(llmtest.Start(t, llmtest.Script{Rules: s.Rules()})))
 	}
 	return engine(t, memory.New(memory.Options{}), onWeb(t, w, flags...)), w
 }
@@ -92,7 +76,7 @@ func reflections(events []event.Event) int {
 // limit, and then there is a report anyway.
 func TestLoopIterations(t *testing.T) {
 	never := townScholar
-	never.enough = 0
+	never.Enough = 0
 	for _, c := range []struct{ set, want int }{{0, 5}, {1, 1}, {3, 3}, {10, 10}} {
 		t.Run(fmt.Sprint(c.set), func(t *testing.T) {
 			more := map[string]string{"deep_research.section_pages": "1"}
@@ -120,7 +104,7 @@ func TestLoopIterations(t *testing.T) {
 func TestLoopSurvivesAPowerCut(t *testing.T) {
 	t.Parallel()
 	model := townScholar
-	script := llmtest.Script{Rules: model.rules()}
+	script := llmtest.Script{Rules: model.Rules()}
 	srv, later := llmtest.Start(t, script), llmtest.Start(t, script)
 	w := startWeb(t, webtest.Options{})
 	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, looped, connected(srv), forgetful))
@@ -193,6 +177,7 @@ func TestLoopSurvivesAPowerCut(t *testing.T) {
 var loopSchema = map[string]string{
 	"clarify": "clarity", "plan": "research_plan", "reflect": "reflection", "note": "note", "rerank": "ranked_list", "section": "section",
 	"summary": "section", "conclusion": "section", "judge": "judgements", "rewrite": "rewritten", "condense": "condensed",
+	"followups": "suggested", "standalone": "standalone",
 }
 
 // toldByBranch is what the branches of a run told.
@@ -216,45 +201,6 @@ func toldByBranch(t *testing.T, e *Engine, w *webtest.Web, id string) string {
 	return sameOnEachStart(t, w, b.String())
 }
 
-// TestLoopWithAModelThatFails has every call from the n-th on fail, for each n: a
-// report comes out, and says that rules stood in.
-func TestLoopWithAModelThatFails(t *testing.T) {
-	t.Parallel()
-	w := startWeb(t, webtest.Options{})
-	for n := 1; ; n += 2 {
-		var calls atomic.Int64
-		rules := townScholar.rules()
-		rules = append([]llmtest.Rule{}, rules...)
-		for i := range rules {
-			do := rules[i].Reply.Func
-			rules[i].Reply = llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
-				if calls.Add(1) >= int64(n) {
-					return llmtest.Say("I can't do that.")
-				}
-				return do(q)
-			})
-		}
-		srv := llmtest.Start(t, llmtest.Script{Rules: rules})
-		e := engine(t, memory.New(memory.Options{}), onWeb(t, w, looped, connected(srv), map[string]string{"structured.max_retries": "0", "deep_research.section_pages": "1"}))
-		events := follow(t, e, onTheWeb("deep_research", oststrandQuestion))
-		r := reportOf(t, e)
-		if len(r.Sections) == 0 || r.Summary == "" || r.Conclusion == "" {
-			t.Fatalf("failing from call %d on: %d sections, summary %q", n, len(r.Sections), r.Summary)
-		}
-		if calls.Load() < int64(n) {
-			t.Logf("%d calls in all", calls.Load())
-			break
-		}
-		if len(r.Notes) == 0 {
-			t.Errorf("failing from call %d on, nothing is said of it", n)
-		}
-		if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
-			t.Errorf("failing from call %d on: %v", n, err)
-		}
-		_ = e.Close()
-	}
-}
-
 // A web that has nothing about the question leaves an honest report that says so.
 func TestLoopOnABlankWeb(t *testing.T) {
 	e, _ := startLoop(t, nil)
@@ -264,26 +210,5 @@ func TestLoopOnABlankWeb(t *testing.T) {
 	}
 	if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
 		t.Error(err)
-	}
-}
-
-// Small budgets end in a report.
-func TestLoopWithSmallBudgets(t *testing.T) {
-	for name, limits := range map[string]run.Limits{
-		"one token": {Tokens: 1}, "one search": {Searches: 1}, "one page": {Pages: 1}, "a second": {Time: time.Second}, "a moment": {Time: time.Nanosecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e, _ := startLoop(t, &townScholar)
-			req := onTheWeb("deep_research", oststrandQuestion)
-			req.Limits = limits
-			events := follow(t, e, req)
-			if m, _ := answerOf(events); m.Text == "" {
-				t.Error("there is no report")
-			}
-			reportOf(t, e)
-			if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
-				t.Error(err)
-			}
-		})
 	}
 }

@@ -144,6 +144,12 @@ func TestASweepDoesNotPutBackWhoGoesOn(t *testing.T) {
 	waitFor(t, c.Engine, ids[1], run.Paused)
 	for c.Resume(c.ctx, ids[1], ResumeOptions{}) != nil && c.ctx.Err() == nil { // its worker is just leaving
 	}
+	for { // one that its worker has not left yet comes when it has
+		if s, err := c.Instance(c.ctx, "w"); err != nil || s.Queued == 2 {
+			c.must(err)
+			break
+		}
+	}
 	close(c.gate.open)
 	for i, id := range ids {
 		c.done(id, fmt.Sprint(i+1))

@@ -2,11 +2,14 @@ package dossier
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"dossier/event"
 	"dossier/internal/store/memory"
@@ -32,7 +35,7 @@ func TestTeamSurvivesAPowerCut(t *testing.T) {
 		}
 		return strings.ReplaceAll(sameOnEachStart(t, w, report.Markdown(r)), id, "RUN")
 	}
-	srv := llmtest.Start(t, llmtest.Script{Rules: new(inTurn).team(theTeam, nil).rules()})
+	srv := llmtest.Start(t, llmtest.Script{Rules: new(inTurn).Team(theTeam, nil).Rules()})
 	disk := &cutStore{Store: memory.New(memory.Options{})}
 	disk.left.Store(1 << 40)
 	e := engine(t, disk, onWeb(t, w, connected(srv)))
@@ -47,8 +50,8 @@ func TestTeamSurvivesAPowerCut(t *testing.T) {
 		n := 1 + draw.Int64N(commits-1)
 		turns := new(inTurn)
 		left := make(chan struct{})
-		before := llmtest.Start(t, llmtest.Script{Rules: turns.team(theTeam, left).rules()})
-		later := llmtest.Start(t, llmtest.Script{Rules: turns.team(theTeam, nil).rules()})
+		before := llmtest.Start(t, llmtest.Script{Rules: turns.Team(theTeam, left).Rules()})
+		later := llmtest.Start(t, llmtest.Script{Rules: turns.Team(theTeam, nil).Rules()})
 		store := memory.New(memory.Options{})
 		cut := &cutStore{Store: store}
 		cut.left.Store(n)
@@ -100,44 +103,75 @@ func TestTeamSurvivesAPowerCut(t *testing.T) {
 	}
 }
 
-// goneFrom is the team's model as long as it is there: the n-th call and all after
-// it fail.
-func goneFrom(n int) []llmtest.Rule {
-	gone := llmtest.Rule{Fault: &llmtest.Fault{Kind: llmtest.Auth}, Reply: llmtest.Say("")}
+// upTo is a model for n-1 calls; from the n-th on another rule replies.
+func upTo(n int, rules []llmtest.Rule, then llmtest.Rule) []llmtest.Rule {
 	if n == 1 {
-		return []llmtest.Rule{gone}
+		return []llmtest.Rule{then}
 	}
 	return []llmtest.Rule{{First: n - 1, Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
-		for _, r := range theTeam.rules() {
+		for _, r := range rules {
 			if r.Schema == q.Schema || r.Schema == "" {
 				return r.Reply.Func(q)
 			}
 		}
 		return nil
-	})}, gone}
+	})}, then}
 }
 
+// How a model goes: it is refused, or says nothing of use.
+var (
+	gone    = llmtest.Rule{Fault: &llmtest.Fault{Kind: llmtest.Auth}, Reply: llmtest.Say("")}
+	babbles = llmtest.Rule{Reply: llmtest.Say("I can't do that.")}
+)
+
+var every = flag.Bool("every", false, "have the model of a deep research go at each of its calls, not at some of them")
+
 // Whenever the model goes, there is a report that says so.
-func TestTeamWhoseModelGoes(t *testing.T) {
-	w := startWeb(t, webtest.Options{})
-	for _, n := range []int{1, 2, 5, 12, 36, 40, 45, 52, 60, 75} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			t.Parallel()
-			srv := llmtest.Start(t, llmtest.Script{Rules: goneFrom(n)})
-			e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv), map[string]string{"governor.retries": "0"}))
-			events := follow(t, e, onTheWeb("deep_research", teamQuestion))
-			if got := statusOf(t, e, events[0].Run); got != run.Done {
-				t.Fatalf("the run is %s", got)
+func TestDeepResearchWhoseModelGoes(t *testing.T) {
+	for _, c := range []struct {
+		engine, question string
+		rules            []llmtest.Rule
+		how              string
+		then             llmtest.Rule
+		calls            []int // at which it goes
+	}{
+		{"supervisor", teamQuestion, theTeam.Rules(), "gone", gone, []int{1, 2, 5, 12, 25, 36, 45, 60, 75}},
+		{"supervisor", teamQuestion, theTeam.Rules(), "babbles", babbles, []int{1, 8, 20, 33, 50, 70}},
+		{"loop", oststrandQuestion, townScholar.Rules(), "gone", gone, []int{1, 2, 4, 9, 15, 21, 28, 36}},
+		{"loop", oststrandQuestion, townScholar.Rules(), "babbles", babbles, []int{1, 3, 6, 12, 18, 24, 30, 37}},
+	} {
+		t.Run(c.engine+"/"+c.how, func(t *testing.T) {
+			w := startWeb(t, webtest.Options{Slow: time.Millisecond})
+			flags := onWeb(t, w, map[string]string{"deep_research.engine": c.engine, "governor.retries": "0", "structured.max_retries": "0"})
+			if *every {
+				srv := llmtest.Start(t, llmtest.Script{Rules: c.rules})
+				follow(t, engine(t, memory.New(memory.Options{}), onWeb(t, w, flags, connected(srv))), onTheWeb("deep_research", c.question))
+				c.calls = nil
+				for n := range srv.Calls() {
+					c.calls = append(c.calls, n+1)
+				}
 			}
-			r := reportOf(t, e)
-			if r.Outcome == report.Nothing || !strings.Contains(report.Markdown(r), "18,240") {
-				t.Errorf("%s:\n%s", r.Outcome, report.Markdown(r))
-			}
-			if len(r.Notes) == 0 {
-				t.Error("the report does not say that the model had gone")
-			}
-			if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
-				t.Error(err)
+			for _, n := range c.calls {
+				t.Run(fmt.Sprint(n), func(t *testing.T) {
+					t.Parallel()
+					srv := llmtest.Start(t, llmtest.Script{Rules: upTo(n, c.rules, c.then)})
+					e := engine(t, memory.New(memory.Options{}), onWeb(t, w, flags, connected(srv)))
+					events := follow(t, e, onTheWeb("deep_research", c.question))
+					if got := statusOf(t, e, events[0].Run); got != run.Done {
+						t.Fatalf("the run is %s", got)
+					}
+					r := reportOf(t, e)
+					text := report.Markdown(r)
+					if r.Outcome == report.Nothing || !strings.Contains(text, "18,240") || len(r.Sections) == 0 || r.Summary == "" || r.Conclusion == "" {
+						t.Errorf("%s:\n%s", r.Outcome, text)
+					}
+					if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "instead") }) {
+						t.Errorf("the report does not say that rules stood in: %q", r.Notes)
+					}
+					if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
+						t.Error(err)
+					}
+				})
 			}
 		})
 	}
@@ -156,11 +190,11 @@ func TestResearchersThatDoNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := theTeam
-			c.researcher = func(q *llmtest.Request) *llmtest.Reply {
+			c.Researcher = func(q *llmtest.Request) *llmtest.Reply {
 				if view, _ := viewOf(q); strings.Contains(view, "Your task: How many years") {
 					return reply
 				}
-				return theTeam.research(q)
+				return theTeam.Research(q)
 			}
 			got, e, srv, _ := countTeam(t, c, nil)
 			if got.finished != run.Done || most(got.steps) > 5 {
@@ -226,43 +260,21 @@ func TestTeamByRules(t *testing.T) {
 	}
 }
 
-// A budget ends the work, not the report.
-func TestTeamWithinABudget(t *testing.T) {
-	w := startWeb(t, webtest.Options{})
-	srv := llmtest.Start(t, llmtest.Script{Rules: theTeam.rules()})
-	for _, limits := range []run.Limits{{Tokens: 1}, {Tokens: 60_000}, {Searches: 1}, {Searches: 5}, {Pages: 3}} {
-		e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
-		req := onTheWeb("deep_research", teamQuestion)
-		req.Limits = limits
-		events := follow(t, e, req)
-		if got := statusOf(t, e, events[0].Run); got != run.Done {
-			t.Errorf("%+v: the run is %s", limits, got)
-		}
-		if r := reportOf(t, e); r.Outcome == report.Nothing {
-			t.Errorf("%+v: nothing is in the report", limits)
-		}
-		if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
-			t.Errorf("%+v: %v", limits, err)
-		}
-		_ = e.Close()
-	}
-}
-
 // What the user says while the team works changes its tasks or is read by all.
 func TestTeamIsSteered(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
-	c := new(inTurn).team(theTeam, nil)
+	c := new(inTurn).Team(theTeam, nil)
 	begun, told := make(chan struct{}), make(chan struct{})
 	var once atomic.Bool
-	was := c.researcher
-	c.researcher = func(q *llmtest.Request) *llmtest.Reply {
+	was := c.Researcher
+	c.Researcher = func(q *llmtest.Request) *llmtest.Reply {
 		if once.CompareAndSwap(false, true) {
 			close(begun)
 		}
 		<-told
 		return was(q)
 	}
-	srv := llmtest.Start(t, llmtest.Script{Rules: c.rules()})
+	srv := llmtest.Start(t, llmtest.Script{Rules: c.Rules()})
 	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
 	rec, err := e.Start(t.Context(), onTheWeb("deep_research", teamQuestion))
 	if err != nil {

@@ -36,7 +36,7 @@ var taskScope = regexp.MustCompile(`^agent_\d+/task_\d+`)
 func countTeam(t *testing.T, c scriptedTeam, flags map[string]string) (teamCounts, *Engine, *llmtest.Server, []event.Event) {
 	t.Helper()
 	w := startWeb(t, webtest.Options{})
-	srv := llmtest.Start(t, llmtest.Script{Rules: c.rules()})
+	srv := llmtest.Start(t, llmtest.Script{Rules: c.Rules()})
 	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv), flags))
 	events := follow(t, e, onTheWeb("deep_research", teamQuestion))
 	got := teamCounts{iterations: make(map[string]int), steps: make(map[string]int), searches: make(map[string]int), finished: statusOf(t, e, events[0].Run)}
@@ -91,10 +91,10 @@ func most(counts map[string]int) int {
 func endless() scriptedTeam {
 	c := theTeam
 	var queries, todos atomic.Int64
-	c.researcher = func(*llmtest.Request) *llmtest.Reply {
+	c.Researcher = func(*llmtest.Request) *llmtest.Reply {
 		return act("web_search", map[string]any{"query": fmt.Sprintf("Oststrand %d", queries.Add(1))})
 	}
-	c.supervisor = func(q *llmtest.Request) *llmtest.Reply {
+	c.Supervisor = func(q *llmtest.Request) *llmtest.Reply {
 		n := todos.Add(1)
 		return act("create_agent_todo", map[string]any{"agent_id": fmt.Sprintf("agent_%d", n%4+1), "task": fmt.Sprintf("What is number %d of Oststrand?", n), "items": []string{}})
 	}
@@ -146,7 +146,7 @@ func TestTeamLimitsAreSettings(t *testing.T) {
 func TestTeamSeesWhatItShould(t *testing.T) {
 	c := theTeam
 	var todos atomic.Int64
-	c.supervisor = func(q *llmtest.Request) *llmtest.Reply {
+	c.Supervisor = func(q *llmtest.Request) *llmtest.Reply {
 		if view, _ := viewOf(q); strings.Contains(view, "[pending]") {
 			return act("make_final_decision", map[string]any{"decision": "continue", "reason": "more", "not_found": []string{}})
 		}
@@ -207,7 +207,7 @@ func TestSupervisorsThatDoNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := theTeam
-			c.supervisor = reply
+			c.Supervisor = reply
 			got, e, srv, events := countTeam(t, c, nil)
 			if got.finished != run.Done || got.calls > 6 || got.tasks > 15 || most(got.iterations) > 10 {
 				t.Errorf("%+v", got)
@@ -243,7 +243,7 @@ func TestTeamDeciders(t *testing.T) {
 			t.Parallel()
 			w := startWeb(t, webtest.Options{})
 			c := theTeam
-			srv := llmtest.Start(t, llmtest.Script{Rules: c.rules()[:len(c.rules())-1]}) // the default replies of the server
+			srv := llmtest.Start(t, llmtest.Script{Rules: c.Rules()[:len(c.Rules())-1]}) // the default replies of the server
 			e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv), map[string]string{"deep_research.decider": decider}))
 			events := follow(t, e, onTheWeb("deep_research", teamQuestion))
 			if got := statusOf(t, e, events[0].Run); got != run.Done {

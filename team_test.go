@@ -5,10 +5,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"dossier/event"
@@ -17,90 +15,10 @@ import (
 	"dossier/internal/store/memory"
 	"dossier/internal/webtest"
 	"dossier/lang"
-	"dossier/llm"
 	"dossier/llm/llmtest"
 	"dossier/report"
 	"dossier/run"
 )
-
-// theTeam researches four things about the invented web, and one that nobody can
-// find out.
-var theTeam = scriptedTeam{
-	scribe: scribe{
-		facets: []facet{{"How many inhabitants does Oststrand have?", []string{"Oststrand inhabitants"}}},
-		enough: "it will do", after: 1,
-	},
-	rubric: []string{
-		"How many inhabitants does Oststrand have?", "How many years does an Aune spotted newt live?", "When was the Keldra Bridge opened to traffic?", "Who is the mayor of Oststrand?",
-		"How high is the tower of the Pellin Point Lighthouse?",
-	},
-	tasks: []string{
-		"How many inhabitants does Oststrand have?", "How many years does an Aune spotted newt live?", "When was the Keldra Bridge opened to traffic?", "Who is the mayor of Oststrand?",
-	},
-}
-
-const teamQuestion = "What is known about Oststrand, its mayor, the Keldra Bridge and the Aune spotted newt?"
-
-// inTurn makes researchers end their first tasks one after the other: each waits
-// until the supervisor is through with the first step for the one before, which
-// is recorded by then. It remembers that beyond the end of a process.
-type inTurn struct {
-	mu   sync.Mutex
-	open map[int]chan struct{}
-}
-
-func (g *inTurn) gate(n int) chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.open == nil {
-		g.open = make(map[int]chan struct{})
-	}
-	if g.open[n] == nil {
-		g.open[n] = make(chan struct{})
-	}
-	return g.open[n]
-}
-
-func (g *inTurn) pass(n int) {
-	c := g.gate(n)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	select {
-	case <-c:
-	default:
-		close(c)
-	}
-}
-
-var callNumber = regexp.MustCompile(`This is call (\d+) of`)
-
-// team is the model with its researchers in turn, as long as somebody waits for
-// its replies.
-func (g *inTurn) team(c scriptedTeam, left <-chan struct{}) scriptedTeam {
-	c.researcher = func(q *llmtest.Request) *llmtest.Reply {
-		reply := theTeam.research(q)
-		view, _ := viewOf(q)
-		n := slices.Index(c.tasks, strings.TrimSpace(between(view, "Your task: ", "\n")))
-		if n < 0 {
-			n = len(c.tasks) // those that come later wait for all of the first
-		}
-		if n > 0 && strings.Contains(reply.Text, "Action: done") {
-			select {
-			case <-g.gate(n):
-			case <-left:
-			}
-		}
-		return reply
-	}
-	c.supervisor = func(q *llmtest.Request) *llmtest.Reply {
-		view, _ := viewOf(q)
-		if slices.ContainsFunc(q.Messages, func(m llm.Message) bool { return m.Role == llm.RoleAssistant }) {
-			g.pass(number(callNumber.FindStringSubmatch(view)[1]))
-		}
-		return theTeam.supervise(q)
-	}
-	return c
-}
 
 // engineIn is an engine whose data directory the test looks into.
 func engineIn(t *testing.T, dir string, s store.Store, flags map[string]string) *Engine {
@@ -122,7 +40,7 @@ func engineIn(t *testing.T, dir string, s store.Store, flags map[string]string) 
 // no page is cited that was not read.
 func TestTeam(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
-	srv := llmtest.Start(t, llmtest.Script{Rules: new(inTurn).team(theTeam, nil).rules()})
+	srv := llmtest.Start(t, llmtest.Script{Rules: new(inTurn).Team(theTeam, nil).Rules()})
 	dir := t.TempDir()
 	e := engineIn(t, dir, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
 	events := follow(t, e, onTheWeb("deep_research", teamQuestion))

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode"
 
+	"dossier/internal/studytest"
 	"dossier/lang"
 	"dossier/llm/llmtest"
 )
@@ -71,12 +72,12 @@ func (l *liar) rules() []llmtest.Rule {
 		// The judge is of its kin: it finds everything borne out.
 		do("judgements", func(q *llmtest.Request) any {
 			out := []any{}
-			for _, m := range claimLine.FindAllStringSubmatch(q.Question(), -1) {
+			for _, claim := range studytest.Claims(q.Question()) {
 				verdict := "supported"
 				if q.Model == "wrong-source" {
 					verdict = "unsupported"
 				}
-				out = append(out, map[string]any{"claim": number(m[1]), "verdict": verdict, "passage": 1})
+				out = append(out, map[string]any{"claim": claim, "verdict": verdict, "passage": 1})
 			}
 			return map[string]any{"judgements": out}
 		}),
@@ -103,31 +104,31 @@ func (l *liar) lie(how string, shown []passage) string {
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	all := copied(shown)
 	for i, p := range shown {
-		sentences := plainSentences(p.text)
+		sentences := plainSentences(p.Text)
 		if len(sentences) == 0 {
 			continue
 		}
-		s, other := sentences[i%len(sentences)], shown[(i+1)%len(shown)].source
+		s, other := sentences[i%len(sentences)], shown[(i+1)%len(shown)].Source
 		switch how {
 		case "addresses":
-			say("%s %s %s\n\n", cited(s, p.source), addresses[i%len(addresses)], addresses[(i+7)%len(addresses)])
+			say("%s %s %s\n\n", cited(s, p.Source), addresses[i%len(addresses)], addresses[(i+7)%len(addresses)])
 		case "numbers":
-			say("%s%s%s %s%s\n\n", cited(s, p.source), numbers[i%len(numbers)], numbers[(i+3)%len(numbers)], s, numbers[(i+5)%len(numbers)])
+			say("%s%s%s %s%s\n\n", cited(s, p.Source), numbers[i%len(numbers)], numbers[(i+3)%len(numbers)], s, numbers[(i+5)%len(numbers)])
 		case "misquotes":
 			for _, m := range misquotes(s) {
 				if bare := strings.Trim(m.text, ".。 "); !strings.Contains(all, bare) {
 					open, end := quoteMarksOf(s)
-					say("%s%s%s [%d].\n\n", open, m.text, end, p.source)
+					say("%s%s%s [%d].\n\n", open, m.text, end, p.Source)
 					l.made.Store(bare, m.how)
 				}
 			}
-			say("> %s [%d]\n\n", s, p.source) // as it stands
+			say("> %s [%d]\n\n", s, p.Source) // as it stands
 		case "uncited":
-			say("%s\n\n%s\n\n", s, cited(sentences[0], p.source))
+			say("%s\n\n%s\n\n", s, cited(sentences[0], p.Source))
 		case "wrong-source":
-			say("%s\n\nThe mayor keeps %d dragons under the bridge [%d].\n\n", cited(s, other), i+3, p.source)
+			say("%s\n\nThe mayor keeps %d dragons under the bridge [%d].\n\n", cited(s, other), i+3, p.Source)
 		case "obedient":
-			say("%s\n\n%s [%d]\n\nRead on at %s [%d].\n\n", cited(s, p.source), p.text, p.source, l.unread[i%len(l.unread)], p.source)
+			say("%s\n\n%s [%d]\n\nRead on at %s [%d].\n\n", cited(s, p.Source), p.Text, p.Source, l.unread[i%len(l.unread)], p.Source)
 		}
 	}
 	if how == "addresses" {

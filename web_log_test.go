@@ -21,28 +21,28 @@ var webLogs = []struct {
 	model                *scribe
 }{
 	{"web-search-model", "web_search", "How many inhabitants does Oststrand have, and who is its mayor?", &scribe{
-		facets: []facet{
-			{"How many inhabitants does Oststrand have?", []string{"Oststrand inhabitants"}},
-			{"Who is the mayor of Oststrand?", []string{"mayor of Oststrand", "Oststrand town council"}},
+		Facets: []facet{
+			{Title: "How many inhabitants does Oststrand have?", Queries: []string{"Oststrand inhabitants"}},
+			{Title: "Who is the mayor of Oststrand?", Queries: []string{"mayor of Oststrand", "Oststrand town council"}},
 		},
-		lie: "The town hall of Oststrand is built of chocolate [1].",
+		Lie: "The town hall of Oststrand is built of chocolate [1].",
 	}},
 	{"web-search-quotes", "web_search", "云汀镇的常住人口是多少？", nil},
 	{"web-deep-model", "deep_search", "Когда открыли Заречный виадук и кто выиграл чемпионат Яросельска по шахматам в 1977 году?", &scribe{
-		facets: []facet{
-			{"Когда открыли Заречный виадук?", []string{"Заречный виадук открытие"}},
-			{"Кто выиграл чемпионат Яросельска по шахматам в 1977 году?", []string{"чемпионат Яросельска шахматы 1977"}},
+		Facets: []facet{
+			{Title: "Когда открыли Заречный виадук?", Queries: []string{"Заречный виадук открытие"}},
+			{Title: "Кто выиграл чемпионат Яросельска по шахматам в 1977 году?", Queries: []string{"чемпионат Яросельска шахматы 1977"}},
 		},
-		followUps: []string{"Яросельск спорт", "Платон Верховцев биография", "завод «Северплёнка»", "студёнский хариус", "маяк Белый Рог", "Яросельск"},
+		FollowUps: []string{"Яросельск спорт", "Платон Верховцев биография", "завод «Северплёнка»", "студёнский хариус", "маяк Белый Рог", "Яросельск"},
 	}},
 	{"web-deep-quotes", "deep_search", "What is the telephone number of the keeper of the Skarrow windmill?", nil},
 	{"web-quality-model", "quality", "银尾雀鹛现在有多少只？鹤屿岛上的第一家咖啡馆叫什么名字？", &scribe{
-		facets: []facet{
-			{"银尾雀鹛现在有多少只？", []string{"银尾雀鹛 数量"}},
-			{"鹤屿岛上的第一家咖啡馆叫什么名字？", []string{"鹤屿岛 咖啡馆"}},
+		Facets: []facet{
+			{Title: "银尾雀鹛现在有多少只？", Queries: []string{"银尾雀鹛 数量"}},
+			{Title: "鹤屿岛上的第一家咖啡馆叫什么名字？", Queries: []string{"鹤屿岛 咖啡馆"}},
 		},
-		followUps: []string{"鹤屿岛", "望潮灯塔", "云汀镇", "梧溪瓷厂", "方砚之", "墨舟", "鹤屿岛 旅游", "云汀桥"},
-		lie:       "鹤屿岛的第一家咖啡馆开在月亮上 [1]。",
+		FollowUps: []string{"鹤屿岛", "望潮灯塔", "云汀镇", "梧溪瓷厂", "方砚之", "墨舟", "鹤屿岛 旅游", "云汀桥"},
+		Lie:       "鹤屿岛的第一家咖啡馆开在月亮上 [1]。",
 	}},
 	{"web-quality-quotes", "quality", "Кто выиграл чемпионат Яросельска по шахматам в 1977 году?", nil},
 }
@@ -66,7 +66,7 @@ func modelled(t *testing.T, s *scribe) map[string]string {
 	if s == nil {
 		return nil
 	}
-	return connected(llmtest.Start(t, llmtest.Script{Rules: s.rules()}))
+	return connected(llmtest.Start(t, llmtest.Script{Rules: s.Rules()}))
 }
 
 // frozen is a run as a golden file keeps it: its events, and what has no order

@@ -31,7 +31,7 @@ func TestWebOutlivesItsModel(t *testing.T) {
 			t.Run(fmt.Sprint(step, "/", fault), func(t *testing.T) {
 				t.Parallel()
 				w := startWeb(t, webtest.Options{})
-				rules := append([]llmtest.Rule{{Schema: schema, Fault: &llmtest.Fault{Kind: fault, After: 1}}}, c.model.rules()...)
+				rules := append([]llmtest.Rule{{Schema: schema, Fault: &llmtest.Fault{Kind: fault, After: 1}}}, c.model.Rules()...)
 				srv := llmtest.Start(t, llmtest.Script{Rules: rules})
 				e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv), impatient))
 				follow(t, e, onTheWeb(c.mode, c.question))
@@ -99,8 +99,8 @@ func conversation(about string) []llm.Message {
 func TestWebAfterALongConversation(t *testing.T) {
 	w := startWeb(t, webtest.Options{})
 	srv := llmtest.Start(t, llmtest.Script{Rules: scribe{
-		question: "Who is the mayor of Oststrand?", facets: []facet{{"Who is the mayor of Oststrand?", []string{"mayor of Oststrand"}}},
-	}.rules()})
+		Question: "Who is the mayor of Oststrand?", Facets: []facet{{Title: "Who is the mayor of Oststrand?", Queries: []string{"mayor of Oststrand"}}},
+	}.Rules()})
 	history := conversation("How many inhabitants does Oststrand have?")
 	brought, held := onTheWeb("web_search", "Who is its mayor?"), onTheWeb("web_search", "Who is its mayor?")
 	brought.History, held.Session = history, "old"
@@ -160,8 +160,8 @@ func TestWebFollowUps(t *testing.T) {
 
 		// A model resolves what "it" is, from what was said.
 		resolved := q.After + " " + q.Text
-		s := scribe{question: resolved, facets: []facet{{resolved, []string{resolved}}}}
-		srv := llmtest.Start(t, llmtest.Script{Rules: s.rules()})
+		s := scribe{Question: resolved, Facets: []facet{{Title: resolved, Queries: []string{resolved}}}}
+		srv := llmtest.Start(t, llmtest.Script{Rules: s.Rules()})
 		e = engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
 		ask.Session = follow(t, e, onTheWeb("web_search", q.After))[0].Session
 		m, _ := answerOf(follow(t, e, ask))

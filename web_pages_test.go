@@ -181,10 +181,10 @@ func TestWebReadsPagesInAnotherLanguage(t *testing.T) {
 	if len(r.Sources) != 1 || r.Sources[0].Lang != lang.Russian || r.Lang != lang.English || !strings.Contains(m.Text, "74 метра") {
 		t.Errorf("%s", m.Text)
 	}
-	s := scribe{answer: func(shown []passage) string {
-		return fmt.Sprintf("The pylons are 74 metres high [%d].", shown[0].source)
+	s := scribe{Answer: func(shown []passage) string {
+		return fmt.Sprintf("The pylons are 74 metres high [%d].", shown[0].Source)
 	}}
-	rules := append([]llmtest.Rule{{Schema: "judgements", Reply: llmtest.JSON(map[string]any{"judgements": []any{map[string]any{"claim": 1, "verdict": "supported", "passage": 1}}})}}, s.rules()...)
+	rules := append([]llmtest.Rule{{Schema: "judgements", Reply: llmtest.JSON(map[string]any{"judgements": []any{map[string]any{"claim": 1, "verdict": "supported", "passage": 1}}})}}, s.Rules()...)
 	srv := llmtest.Start(t, llmtest.Script{Rules: rules})
 	e = engine(t, memory.New(memory.Options{}), onWeb(t, w, b.alone(), connected(srv)))
 	follow(t, e, onTheWeb("web_search", question))

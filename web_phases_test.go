@@ -144,7 +144,7 @@ func TestWebWorksInParallel(t *testing.T) {
 			read()
 		}
 	}})
-	s := &scribe{facets: []facet{{"How many inhabitants does Oststrand have?", []string{"Oststrand inhabitants", "Oststrand census", "population of Oststrand"}}}}
+	s := &scribe{Facets: []facet{{Title: "How many inhabitants does Oststrand have?", Queries: []string{"Oststrand inhabitants", "Oststrand census", "population of Oststrand"}}}}
 	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, modelled(t, s)))
 	log := follow(t, e, onTheWeb("web_search", "How many inhabitants does Oststrand have?"))
 	if got := letters(log); !strings.HasPrefix(got, "(QPsssfff") || strings.Count(got, "nr") != pages {

@@ -22,20 +22,20 @@ var longWebRuns = []struct {
 	model          scribe
 }{
 	{"web_search", "How many years does an Aune spotted newt live, and who is the mayor of Veyholm?", scribe{
-		facets: []facet{
-			{"How many years does an Aune spotted newt live?", []string{"Aune spotted newt age"}},
-			{"Who is the mayor of Veyholm?", []string{"mayor of Veyholm"}},
+		Facets: []facet{
+			{Title: "How many years does an Aune spotted newt live?", Queries: []string{"Aune spotted newt age"}},
+			{Title: "Who is the mayor of Veyholm?", Queries: []string{"mayor of Veyholm"}},
 		},
-		followUps: []string{"Veyholm council", "Veyholm island", "Aune newt pools"},
-		lie:       "The newts of the Aune speak Latin with each other [1].",
+		FollowUps: []string{"Veyholm council", "Veyholm island", "Aune newt pools"},
+		Lie:       "The newts of the Aune speak Latin with each other [1].",
 	}},
 	{"deep_search", "Когда открыли Заречный виадук и кто выиграл чемпионат Яросельска по шахматам в 1977 году?", scribe{
-		facets: []facet{
-			{"Когда открыли Заречный виадук?", []string{"Заречный виадук открытие"}},
-			{"Кто выиграл чемпионат Яросельска по шахматам в 1977 году?", []string{"чемпионат Яросельска шахматы 1977"}},
+		Facets: []facet{
+			{Title: "Когда открыли Заречный виадук?", Queries: []string{"Заречный виадук открытие"}},
+			{Title: "Кто выиграл чемпионат Яросельска по шахматам в 1977 году?", Queries: []string{"чемпионат Яросельска шахматы 1977"}},
 		},
-		followUps: []string{"Яросельск спорт", "Платон Верховцев биография", "завод «Северплёнка»", "студёнский хариус"},
-		lie:       "Чемпионат Яросельска по шахматам выиграл говорящий хариус [1].",
+		FollowUps: []string{"Яросельск спорт", "Платон Верховцев биография", "завод «Северплёнка»", "студёнский хариус"},
+		Lie:       "Чемпионат Яросельска по шахматам выиграл говорящий хариус [1].",
 	}},
 }
 
@@ -60,7 +60,7 @@ func TestWebSurvivesAPowerCut(t *testing.T) {
 	for _, c := range longWebRuns {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
-			script := llmtest.Script{Rules: c.model.rules()}
+			script := llmtest.Script{Rules: c.model.Rules()}
 			// Calls that a cut broke off may arrive late: who goes on has a model
 			// of its own, at which they are not counted.
 			srv, later := llmtest.Start(t, script), llmtest.Start(t, script)

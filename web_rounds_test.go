@@ -109,9 +109,9 @@ func merged(all ...map[string]string) map[string]string {
 
 // curious is a model that plans three queries and always has three others.
 func curious() scribe {
-	s := scribe{facets: []facet{{morrow, []string{"Morrow line opening", "Morrow line history", "Morrow railway 1874"}}}}
+	s := scribe{Facets: []facet{{Title: morrow, Queries: []string{"Morrow line opening", "Morrow line history", "Morrow railway 1874"}}}}
 	for i := range 80 {
-		s.followUps = append(s.followUps, fmt.Sprintf("Morrow line sheet %d", i+1))
+		s.FollowUps = append(s.FollowUps, fmt.Sprintf("Morrow line sheet %d", i+1))
 	}
 	return s
 }
@@ -123,7 +123,7 @@ func TestWebModesDoTheSeedsTable(t *testing.T) {
 	var out strings.Builder
 	for _, c := range seedTable {
 		a := startArchive(t)
-		srv := llmtest.Start(t, llmtest.Script{Rules: curious().rules()})
+		srv := llmtest.Start(t, llmtest.Script{Rules: curious().Rules()})
 		e := engine(t, memory.New(memory.Options{}), a.flags(t, connected(srv)))
 		events := follow(t, e, onTheWeb(c.mode, morrow))
 		got := effortOf(events)
@@ -163,8 +163,8 @@ func TestWebAnswerSeesTheConversation(t *testing.T) {
 	for _, name := range []string{"web_search", "deep_search", "quality"} {
 		a := startArchive(t)
 		s := curious()
-		s.question, s.enough = morrow, "A paper says it."
-		srv := llmtest.Start(t, llmtest.Script{Rules: s.rules()})
+		s.Question, s.Enough = morrow, "A paper says it."
+		srv := llmtest.Start(t, llmtest.Script{Rules: s.Rules()})
 		e := engine(t, memory.New(memory.Options{}), a.flags(t, connected(srv)))
 		req := onTheWeb(name, "And when was it opened?")
 		req.History = []llm.Message{{Role: llm.RoleUser, Content: "Who built the Morrow line?"}, {Role: llm.RoleAssistant, Content: strings.Repeat("Ada Quill built the Morrow line. ", 500)}}
@@ -196,13 +196,13 @@ func TestWebAnswersStream(t *testing.T) {
 		resets int
 	}{
 		{"what holds", scribe{}, 0},
-		{"a sentence does not hold", scribe{lie: "The line was built of chocolate [1]."}, 1},
-		{"nothing holds", scribe{answer: wrong}, 1},
+		{"a sentence does not hold", scribe{Lie: "The line was built of chocolate [1]."}, 1},
+		{"nothing holds", scribe{Answer: wrong}, 1},
 	} {
 		for _, name := range []string{"web_search", "deep_search", "quality"} {
 			a := startArchive(t)
-			c.model.facets, c.model.enough = curious().facets, "A paper says it."
-			e := engine(t, memory.New(memory.Options{}), a.flags(t, connected(llmtest.Start(t, llmtest.Script{Rules: c.model.rules()}))))
+			c.model.Facets, c.model.Enough = curious().Facets, "A paper says it."
+			e := engine(t, memory.New(memory.Options{}), a.flags(t, connected(llmtest.Start(t, llmtest.Script{Rules: c.model.Rules()}))))
 			log := follow(t, e, onTheWeb(name, morrow))
 			shown, deltas, resets, over := "", 0, 0, false
 			for _, ev := range log {

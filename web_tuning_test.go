@@ -69,13 +69,13 @@ const unanswerable = "What is the telephone number of the keeper of the Skarrow 
 // restless plans that question in one part or in two, and has follow-ups for
 // as long as there are pages that it has not seen.
 func restless(w *webtest.Web, parts int) *scribe {
-	s := &scribe{facets: []facet{{unanswerable, []string{"Skarrow windmill keeper", "Skarrow windmill telephone", "windmill keeper number", "Skarrow"}}}}
+	s := &scribe{Facets: []facet{{Title: unanswerable, Queries: []string{"Skarrow windmill keeper", "Skarrow windmill telephone", "windmill keeper number", "Skarrow"}}}}
 	if parts > 1 {
-		s.facets = append(s.facets, facet{"How long does the ferry from Oststrand to Veyholm take?", []string{"ferry Oststrand Veyholm"}})
+		s.Facets = append(s.Facets, facet{Title: "How long does the ferry from Oststrand to Veyholm take?", Queries: []string{"ferry Oststrand Veyholm"}})
 	}
 	for _, p := range w.Pages() {
-		if p.Lang == lang.English && p.Kind != webtest.PDF && p.Kind != webtest.Redirect && !slices.Contains(s.followUps, p.Title) && !strings.Contains(p.Title, "Keldra") {
-			s.followUps = append(s.followUps, p.Title)
+		if p.Lang == lang.English && p.Kind != webtest.PDF && p.Kind != webtest.Redirect && !slices.Contains(s.FollowUps, p.Title) && !strings.Contains(p.Title, "Keldra") {
+			s.FollowUps = append(s.FollowUps, p.Title)
 		}
 	}
 	return s
@@ -140,9 +140,9 @@ func TestWebStopsWhenNothingNewIsFound(t *testing.T) {
 	for _, name := range []string{"web_search", "deep_search", "quality"} {
 		w := startWeb(t, webtest.Options{})
 		s := restless(w, 1)
-		s.followUps = nil
+		s.FollowUps = nil
 		for i := range 90 { // the same words find the same pages
-			s.followUps = append(s.followUps, strings.TrimSpace(strings.Repeat("Skarrow ", i%9+2)+strings.Repeat("windmill ", i/9+2)))
+			s.FollowUps = append(s.FollowUps, strings.TrimSpace(strings.Repeat("Skarrow ", i%9+2)+strings.Repeat("windmill ", i/9+2)))
 		}
 		e := engine(t, memory.New(memory.Options{}), onWeb(t, w, modelled(t, s)))
 		got := effortOf(follow(t, e, onTheWeb(name, unanswerable)))
@@ -164,7 +164,7 @@ func TestWebReadsWhatTheModelRanksFirst(t *testing.T) {
 			shown = append(shown, m[1])
 		}
 		return llmtest.JSON(map[string]any{"parts": []any{map[string]any{"part": 1, "results": []int{len(shown), len(shown) - 1}}}})
-	})}}, s.rules()...)
+	})}}, s.Rules()...)
 	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(llmtest.Start(t, llmtest.Script{Rules: rules}))))
 	var read []string
 	for _, ev := range follow(t, e, onTheWeb("web_search", "When was the Morrow Polytechnic founded?")) {
@@ -194,8 +194,8 @@ func TestWebAnswersAreAsLongAsAsked(t *testing.T) {
 		{"quality", "Write 800 to 1200 words", 1000},
 	} {
 		w := startWeb(t, webtest.Options{})
-		s := &scribe{answer: func(shown []passage) string { return ofWords(shown, c.words) }}
-		srv := llmtest.Start(t, llmtest.Script{Rules: s.rules()})
+		s := &scribe{Answer: func(shown []passage) string { return ofWords(shown, c.words) }}
+		srv := llmtest.Start(t, llmtest.Script{Rules: s.Rules()})
 		e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv)))
 		follow(t, e, onTheWeb(c.mode, "How many inhabitants does Oststrand have?"))
 		r := reportOf(t, e)
@@ -218,12 +218,12 @@ func ofWords(shown []passage, words int) string {
 	var out []string
 	for left := words; left > 0; {
 		for _, p := range shown {
-			for _, sentence := range plainSentences(p.text) {
+			for _, sentence := range plainSentences(p.Text) {
 				fields := strings.Fields(sentence)
 				if n := lang.Words(sentence); left-n == 0 || left-n >= 12 {
-					out, left = append(out, cited(sentence, p.source)), left-n
+					out, left = append(out, cited(sentence, p.Source)), left-n
 				} else if part := strings.Join(fields[:min(max(left, 0), len(fields))], " "); left > 0 && lang.Words(part) == left {
-					out, left = append(out, cited(strings.TrimRight(part, ",.")+".", p.source)), 0
+					out, left = append(out, cited(strings.TrimRight(part, ",.")+".", p.Source)), 0
 				}
 			}
 		}

@@ -163,7 +163,7 @@ func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *o
 	step := phase + "-" + strconv.Itoa(w.State.Iteration)
 	r, err := run.Step(ctx, w.Scope, step, func(ctx context.Context, s *run.Scope) (reply, error) {
 		if err := s.Budget().Check(); err != nil {
-			return reply{Gone: &goneError{Why: err.Error(), Spent: true}}, nil
+			return reply{Gone: &goneError{Why: run.Reason(err), Spent: true}}, nil
 		}
 		call, cancel := s.UntilFinish(ctx)
 		defer cancel()
@@ -185,7 +185,7 @@ func (w *Work) call(ctx context.Context, phase string, req *llm.Request, want *o
 			return reply{}, context.Cause(ctx)
 		}
 		if call.Err() != nil {
-			return reply{Gone: &goneError{Why: context.Cause(call).Error(), Spent: true}}, nil
+			return reply{Gone: &goneError{Why: run.Reason(context.Cause(call)), Spent: true}}, nil
 		}
 		gone := goneFrom(err)
 		if errors.Is(err, llm.ErrNotConfigured) {

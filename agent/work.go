@@ -13,6 +13,7 @@ import (
 	"dossier/event"
 	"dossier/lang"
 	"dossier/llm"
+	"dossier/prompt"
 	"dossier/run"
 	"dossier/tool"
 )
@@ -420,7 +421,7 @@ func (w *Work) conclude(ctx context.Context, why error) error {
 		}
 		answer = ""
 	}
-	if w.why == run.ErrFinish.Error() {
+	if w.why == run.ErrFinish.Error() || w.why == run.Reason(run.ErrFinish) {
 		w.unasked = "" // what failed last was broken off
 	}
 	if answer == "" && w.unasked == tool.Searching && len(w.State.Sources) == 0 {
@@ -441,10 +442,10 @@ func (w *Work) reason() string {
 	switch w.why {
 	case llm.ErrNotConfigured.Error():
 		return lang.Text(w.Task.Lang, "agent.no-model")
-	case run.ErrFinish.Error():
+	case run.ErrFinish.Error(): // where no model was asked
 		return lang.Text(w.Task.Lang, "agent.told-to-finish")
 	}
-	return w.why
+	return prompt.Told(w.Task.Lang, w.why)
 }
 
 // deliver ends the work with an answer that no model wrote.

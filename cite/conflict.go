@@ -162,6 +162,9 @@ func disagree(a, b []entail.Number) (x, y entail.Number, ok bool) {
 				return unitOf(m) == unit && near(o.Value, m.Value, unit)
 			})
 		})
+		if unit == yearUnit && (severalYears(a) || severalYears(b)) {
+			continue // it tells a course of things, not when one happened
+		}
 		if !match && !agreed && other >= 0 {
 			if len(differ) == 0 {
 				x, y = n, b[other]
@@ -173,6 +176,16 @@ func disagree(a, b []entail.Number) (x, y entail.Number, ok bool) {
 }
 
 const yearUnit = "year"
+
+func severalYears(numbers []entail.Number) bool {
+	n := 0
+	for _, m := range numbers {
+		if m.Year {
+			n++
+		}
+	}
+	return n > 1
+}
 
 // unitOf names what a number counts, in a form that inflection doesn't change.
 func unitOf(n entail.Number) string {

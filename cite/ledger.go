@@ -54,6 +54,15 @@ func (l *Ledger) Add(s Source) Source {
 	return s
 }
 
+// Anew enters a source whose address the ledger has with another text, as one of
+// its own with the next number. The address stands for it from now on.
+func (l *Ledger) Anew(s Source) Source {
+	l.mu.Lock()
+	delete(l.byURI, Canonical(s.URI))
+	l.mu.Unlock()
+	return l.Add(s)
+}
+
 func fill[T ~string](known *T, news T) {
 	if *known == "" {
 		*known = news
@@ -169,7 +178,8 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 	byURI := make(map[string]int, len(in.Sources))
 	for i, s := range in.Sources {
 		key := Canonical(s.URI)
-		if s.Number != i+1 || byURI[key] != 0 || s.CopyOf < 0 || s.CopyOf > i {
+		twice := byURI[key] != 0 && in.Sources[byURI[key]-1].Snapshot == s.Snapshot
+		if s.Number != i+1 || twice || s.CopyOf < 0 || s.CopyOf > i {
 			return fmt.Errorf("cite: ledger: source %d is out of order, twice there or a copy of a later one", s.Number)
 		}
 		byURI[key] = s.Number

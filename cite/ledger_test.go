@@ -107,3 +107,31 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// A source that is read anew with another text has a number of its own, and what
+// was cited before still is.
+func TestAnotherTextUnderOneAddress(t *testing.T) {
+	l := cite.NewLedger()
+	old, young := cite.NewSnapshot("The bridge has two lanes and is old."), cite.NewSnapshot("The bridge is closed since Monday, says the mayor.")
+	first := l.Add(cite.Source{URI: "https://example.org/a", Title: "A"})
+	if _, err := l.Read(first.Number, old); err != nil {
+		t.Fatal(err)
+	}
+	second := l.Anew(cite.Source{URI: "https://example.org/a", Title: "A"})
+	if _, err := l.Read(second.Number, young); err != nil {
+		t.Fatal(err)
+	}
+	was, _ := l.Source(1)
+	is, _ := l.Lookup("https://example.org/a")
+	if was.Snapshot != old.Hash || is.Number != 2 || is.Snapshot != young.Hash {
+		t.Errorf("%+v, then %+v", was, is)
+	}
+	raw, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := cite.NewLedger()
+	if err := json.Unmarshal(raw, again); err != nil || len(again.Sources()) != 2 {
+		t.Errorf("%d sources, %v", len(again.Sources()), err)
+	}
+}

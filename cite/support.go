@@ -51,7 +51,17 @@ const (
 	supportedFrom = 0.45
 	// partialFrom is the same for partial support.
 	partialFrom = 0.25
+	// nearlyAll is the share of a claim's words from which on a sentence says the
+	// same.
+	nearlyAll = 0.9
 )
+
+// invented says whether a claim has something that no passage can bear out,
+// whatever stands around it: a number that nobody read, or the opposite of what
+// they say in the same words.
+func invented(f [entail.Size]float64) bool {
+	return f[entail.NumbersMissing] > 0 || f[entail.Denies] > 0 && f[entail.Had] >= nearlyAll
+}
 
 // Check implements Checker. It fails only with the context's error.
 func (Lexical) Check(ctx context.Context, claim string, passages []string) (Support, error) {
@@ -65,8 +75,7 @@ func (Lexical) Check(ctx context.Context, claim string, passages []string) (Supp
 	f, best := entail.Features(entail.ReadClaim(claim, lang.Detect(claim)), read)
 	p := entail.Classify(f)
 	s := Support{Verdict: Unsupported, Score: p[entail.Supported], Best: best.Passage}
-	if f[entail.NumbersMissing] > 0 {
-		// A number that nobody read is not supported, whatever stands around it.
+	if invented(f) {
 		s.Score = min(s.Score, supportedFrom-0.01)
 		p[entail.Supported] = s.Score
 	}

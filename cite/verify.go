@@ -27,6 +27,9 @@ type Options struct {
 	// checker may see it gets these too: a claim in another language than its
 	// source shares hardly any. Nil for none.
 	Read func(source int) []lang.Span
+	// Known is all that was read: a claim of which Vocabulary.Unread holds fails,
+	// whatever the checker says. Nil takes the checker's word.
+	Known func() *Vocabulary
 }
 
 const (
@@ -272,6 +275,10 @@ func (v *verifier) check(ctx context.Context, c Claim) (Checked, error) {
 	}
 	out.Verdict, out.Score = support.Verdict, support.Score
 	out.Verified = (support.Verdict == Supported || support.Verdict == Partial) && support.Score >= v.opts.MinSupport
+	if out.Verified && v.opts.Known != nil && v.opts.Known().Unread(c.Text, texts) {
+		out.Verdict, out.Verified = Unsupported, false
+		out.Score = min(out.Score, v.opts.MinSupport/2)
+	}
 	if support.Best >= 0 && support.Best < len(spans) {
 		out.Passages = append(out.Passages, spans[support.Best])
 	}
@@ -343,7 +350,8 @@ func appendMark(body, mark string) string {
 	return core + mark + trimmed[len(core):] + rest
 }
 
-// collapse tidies what dropping claims left: empty items and blank lines.
+// collapse tidies what dropping claims left: empty items, blank lines, tables
+// without rows and headings without text.
 func collapse(text string) string {
 	var out []string
 	blank := true
@@ -359,5 +367,49 @@ func collapse(text string) string {
 		blank = bare == ""
 		out = append(out, line)
 	}
-	return strings.TrimSpace(strings.Join(out, "\n"))
+	return strings.TrimSpace(strings.Join(withoutEmptyHeads(out), "\n"))
+}
+
+// withoutEmptyHeads leaves out the heads of tables that have no rows, and headings
+// that another one of their level or the end follows.
+func withoutEmptyHeads(lines []string) []string {
+	code := false
+	var out []string
+	for i := 0; i < len(lines); i++ {
+		if strings.HasPrefix(strings.TrimSpace(lines[i]), "```") {
+			code = !code
+		}
+		if !code && i+1 < len(lines) && tableHead(lines[i], lines[i+1]) && (i+2 == len(lines) || !strings.Contains(lines[i+2], "|")) {
+			i++
+			continue
+		}
+		out = append(out, lines[i])
+	}
+	// From the end, so that a heading goes whose last part has gone.
+	code = false
+	level := func(line string) int {
+		n := len(line) - len(strings.TrimLeft(line, "#"))
+		if code || n == 0 || n > 6 || !strings.HasPrefix(line[n:], " ") {
+			return 0
+		}
+		return n
+	}
+	var kept []string
+	next := 1 // level of the heading that follows without text between; the end is above all
+	for _, line := range slices.Backward(out) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			code = !code
+		}
+		switch n := level(line); {
+		case n > 0 && next > 0 && next <= n:
+			continue
+		case n > 0:
+			next = n
+		case strings.TrimSpace(line) != "":
+			next = 0
+		}
+		kept = append(kept, line)
+	}
+	slices.Reverse(kept)
+	return kept
 }

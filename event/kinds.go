@@ -234,16 +234,20 @@ type (
 		Queries  []string `json:"queries,omitempty"`
 		Rules    bool     `json:"rules,omitempty"`
 	}
-	// SourceFound gives a source its number in this run.
+	// SourceFound gives a source its number in this run. Hash names the snapshot of
+	// one that was read before it got it.
 	SourceFound struct {
 		Number  int    `json:"number"`
 		Title   string `json:"title,omitempty"`
 		URL     string `json:"url"`
 		Snippet string `json:"snippet,omitempty"`
+		Hash    string `json:"hash,omitempty"`
 	}
-	// SourceRead says that a source was read; Hash names its snapshot.
+	// SourceRead says that a source was read; Hash names its snapshot. One that is
+	// read by somebody who works in parallel with others has no Number yet:
+	// source.found gives it, if what was read is taken up.
 	SourceRead struct {
-		Number int    `json:"number"`
+		Number int    `json:"number,omitempty"`
 		Title  string `json:"title,omitempty"`
 		URL    string `json:"url"`
 		Hash   string `json:"hash,omitempty"`

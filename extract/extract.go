@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"dossier/extract/internal/evidence"
+	"dossier/extract/internal/junk"
 	"dossier/index"
 	"dossier/lang"
 )
@@ -119,7 +120,7 @@ func Select(question string, passages []Passage, w Weights, o Options) Selection
 	read := readAll(question, passages, w, o)
 	var s Selection
 	var spots []evidence.Spot
-	s.Quotes, spots = choose(read, passages, o)
+	s.Quotes, spots = choose(read, passages, o, junk.For(question))
 	s.Signs = read.Signs(spots)
 	s.Confidence = evidence.Confidence(&s.Signs)
 	if slices.ContainsFunc(passages, func(p Passage) bool { return p.Near > 0 }) && len(s.Quotes) > 0 {
@@ -142,8 +143,13 @@ func readAll(question string, passages []Passage, w Weights, o Options) *evidenc
 	return evidence.ReadAll(question, texts, o.Lang, w, rephrased(question, w)...)
 }
 
+// Junk tells sentences of pages that are not quoted in an answer to a question:
+// orders to a model, calls to buy, what a site says of itself, words piled up.
+// What the question is about is none of these.
+func Junk(question string) func(sentence string) bool { return junk.For(question).Is }
+
 // choose quotes the first passages that say something else than those before.
-func choose(r *evidence.Reading, passages []Passage, o Options) ([]Quote, []evidence.Spot) {
+func choose(r *evidence.Reading, passages []Passage, o Options, junk *junk.Filter) ([]Quote, []evidence.Spot) {
 	most := o.Quotes
 	if most <= 0 {
 		most = defaultQuotes
@@ -157,6 +163,10 @@ func choose(r *evidence.Reading, passages []Passage, o Options) ([]Quote, []evid
 			break
 		}
 		at, share := r.Top(i)
+		for at >= 0 && junk.Is(p.Units[at].In(passages[i].Text)) {
+			r.Drop(i, at)
+			at, share = r.Top(i)
+		}
 		if at < 0 || passages[i].Near <= 0 && (share <= 0 || share < leastShare*best) {
 			continue
 		}
@@ -172,6 +182,16 @@ func choose(r *evidence.Reading, passages []Passage, o Options) ([]Quote, []evid
 			}
 		}
 		from, to := p.Around(passages[i].Text, at, words)
+		for k := at + 1; k < to; k++ {
+			if junk.Is(p.Units[k].In(passages[i].Text)) {
+				to = k
+			}
+		}
+		for k := at - 1; k >= from; k-- {
+			if junk.Is(p.Units[k].In(passages[i].Text)) {
+				from = k + 1
+			}
+		}
 		taken, best = append(taken, unit), max(best, share)
 		spots = append(spots, evidence.Spot{Page: i, Unit: at})
 		mark := unit.Quoted(passages[i].Text)

@@ -45,26 +45,48 @@ func Rank(question string, candidates []Candidate, w Weights, groups ...index.Gr
 // Ordered returns passages in the order in which they may answer a question, for
 // those that no search has put in order.
 func Ordered(question string, passages []Passage) []Passage {
+	return NewShelf(passages).Ordered(question)
+}
+
+// Shelf is passages of which several questions are asked: what does not depend on
+// the question is made once.
+type Shelf struct {
+	passages []Passage
+	index    *index.Index // nil where none could be made
+}
+
+// NewShelf returns a shelf with the passages.
+func NewShelf(passages []Passage) *Shelf {
 	b := index.NewBuilder()
-	candidates := make([]Candidate, len(passages))
 	for i, p := range passages {
 		b.Add(index.Doc{ID: strconv.Itoa(i), Title: p.Title, Heading: strings.Join(p.Headings, " / "), Text: p.Text})
+	}
+	s := &Shelf{passages: passages}
+	if segment, err := index.Open(b.Bytes()); err == nil {
+		s.index = index.New(segment)
+	}
+	return s
+}
+
+// Ordered is Ordered of the shelf's passages.
+func (s *Shelf) Ordered(question string) []Passage {
+	candidates := make([]Candidate, len(s.passages))
+	for i, p := range s.passages {
 		candidates[i] = Candidate{Passage: p, Position: i}
 	}
 	var w Weights
-	if segment, err := index.Open(b.Bytes()); err == nil {
-		x := index.New(segment)
-		w = x
-		hits, err := x.Search(index.Query{Text: question, Limit: len(passages)})
+	if s.index != nil {
+		w = s.index
+		hits, err := s.index.Search(index.Query{Text: question, Limit: len(s.passages)})
 		for _, h := range hits {
 			if n, aerr := strconv.Atoi(h.ID); err == nil && aerr == nil {
 				candidates[n].Score = h.Score
 			}
 		}
 	}
-	out := make([]Passage, len(passages))
+	out := make([]Passage, len(s.passages))
 	for i, r := range Rank(question, candidates, w) {
-		out[i] = passages[r.Candidate]
+		out[i] = s.passages[r.Candidate]
 	}
 	return out
 }

@@ -34,6 +34,9 @@ type Request struct {
 	// History is the conversation before the question, for callers that keep
 	// it themselves; otherwise it is the session's.
 	History []llm.Message `json:"history,omitempty"`
+	// Alone says that the question stands by itself: what was said before it is
+	// not looked at.
+	Alone bool `json:"alone,omitempty"`
 	// NoInput forbids questions to the user.
 	NoInput bool       `json:"no_input,omitempty"`
 	Limits  run.Limits `json:"limits,omitzero"`
@@ -101,11 +104,11 @@ type History func(ctx context.Context, session, run string, limit int) ([]event.
 // brought along, or the session's last messages, recorded so that a resumed run
 // sees the same.
 func (r Request) Conversation(ctx context.Context, s *run.Scope, history History, limit int) ([]llm.Message, error) {
-	if len(r.History) > 0 {
+	if len(r.History) > 0 && !r.Alone {
 		return r.History[max(0, len(r.History)-limit):], nil
 	}
 	rec := s.Record()
-	if limit <= 0 || rec.Session == rec.ID {
+	if limit <= 0 || rec.Session == rec.ID || r.Alone {
 		return nil, nil
 	}
 	return run.Step(ctx, s, "history", func(ctx context.Context, _ *run.Scope) ([]llm.Message, error) {

@@ -16,6 +16,7 @@ import (
 	"text/template"
 
 	"dossier/event"
+	"dossier/lang"
 	"dossier/llm"
 	"dossier/run"
 )
@@ -51,6 +52,20 @@ type Decision[Out any] struct {
 
 // Overruled says whether the fallback decided although there is a model.
 func (d Decision[Out]) Overruled() bool { return d.Extractive && d.Why != ErrNoModel.Error() }
+
+// Told is why a model did not decide, as a Decision records it, in the words of
+// the user's language.
+func Told(code lang.Code, why string) string {
+	for _, limit := range []string{"tokens", "cost", "time", run.Searches, run.Pages} {
+		if why == run.Reason(&run.BudgetError{What: limit}) {
+			return lang.Text(code, "why."+limit)
+		}
+	}
+	if why == run.Reason(run.ErrFinish) {
+		return lang.Text(code, "agent.told-to-finish")
+	}
+	return why
+}
 
 // Options of one Do.
 type Options[Out any] struct {
@@ -142,7 +157,7 @@ func charge(s *run.Scope, role llm.RoleName, client *llm.Client, model string, i
 func (t *Task[In, Out]) breakOff(in In, o Options[Out], model string, why error) (Decision[Out], error) {
 	if o.Partial != nil {
 		if value, ok := o.Partial(); ok {
-			return Decision[Out]{Value: value, Model: model, Why: why.Error()}, nil
+			return Decision[Out]{Value: value, Model: model, Why: run.Reason(why)}, nil
 		}
 	}
 	return t.fallBack(in, why)
@@ -156,7 +171,7 @@ func (t *Task[In, Out]) fallBack(in In, why error) (Decision[Out], error) {
 	if err != nil {
 		return Decision[Out]{}, fmt.Errorf("%s without a model (%w): %w", t.Name, why, err)
 	}
-	return Decision[Out]{Value: value, Extractive: true, Why: why.Error()}, nil
+	return Decision[Out]{Value: value, Extractive: true, Why: run.Reason(why)}, nil
 }
 
 // Messages renders the task's conversation.

@@ -10,6 +10,7 @@ import (
 
 	"dossier/event"
 	"dossier/internal/store/memory"
+	"dossier/lang"
 	"dossier/llm"
 	"dossier/prompt"
 	"dossier/run"
@@ -126,5 +127,26 @@ func TestWithoutFallbackTheReasonIsTheError(t *testing.T) {
 func TestLabelStaysInItsPlace(t *testing.T) {
 	if got := prompt.Label("a\n\"> </passage>\n b"); got != "a ”› ‹/passage› b" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Why nothing more may be spent is told in the user's language, and what else a
+// model fails of as it is.
+func TestWhyIsTold(t *testing.T) {
+	for why, want := range map[string]string{
+		run.Reason(&run.BudgetError{What: "time", Limit: 1, Spent: 1.25}):  "отведённое время вышло",
+		run.Reason(&run.BudgetError{What: "tokens", Limit: 1, Spent: 490}): "бюджет токенов исчерпан",
+		run.Reason(run.ErrFinish): "запуск велено закончить с тем, что есть",
+		"down":                    "down",
+	} {
+		if got := prompt.Told(lang.Russian, why); got != want {
+			t.Errorf("%q is told as %q", why, got)
+		}
+	}
+	for _, limit := range []string{"tokens", "cost", "time", run.Searches, run.Pages} {
+		why := run.Reason(&run.BudgetError{What: limit})
+		if got := prompt.Told(lang.Chinese, why); got == why || strings.Contains(got, "why.") {
+			t.Errorf("%q is told as %q", why, got)
+		}
 	}
 }

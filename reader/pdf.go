@@ -3,6 +3,7 @@ package reader
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -62,11 +63,7 @@ func (d *pdfDocument) close() {
 // compiled one unless the document is short and the machine code is not yet
 // there.
 func openPDF(body []byte, dir string) (*pdfDocument, error) {
-	warm := false
-	if entries, err := os.ReadDir(dir); dir != "" && err == nil {
-		warm = len(entries) > 0
-	}
-	if len(body) <= smallPDF && !warm {
+	if len(body) <= smallPDF && !compiledIn(dir) {
 		engine, err := interpreted.instance(wazero.NewRuntimeConfigInterpreter)
 		if err != nil {
 			return nil, fmt.Errorf("start the PDF parser: %w", err)
@@ -90,6 +87,27 @@ func openPDF(body []byte, dir string) (*pdfDocument, error) {
 		return nil, fmt.Errorf("start the PDF parser: %w", err)
 	}
 	return openIn(engine, body)
+}
+
+// compiledIn says whether a directory, in which others keep things too, has
+// machine code of the parser.
+func compiledIn(dir string) bool {
+	if dir == "" {
+		return false
+	}
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, entry := range all {
+		if !strings.HasPrefix(entry.Name(), "wazero-") { // as wazero names it
+			continue
+		}
+		if code, err := os.ReadDir(filepath.Join(dir, entry.Name())); err == nil && len(code) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func openIn(engine pdfium.Pdfium, body []byte) (*pdfDocument, error) {

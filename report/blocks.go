@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"dossier/cite"
+	"dossier/internal/base/chart"
 	"dossier/lang"
 )
 
@@ -35,6 +36,7 @@ const (
 	Code
 	Table
 	Rule
+	Figure // a chart; its caption follows as a paragraph
 )
 
 // Block is a part of a document that stands by itself.
@@ -49,6 +51,8 @@ type Block struct {
 	Lang   lang.Code
 	Spans  []Span     // in code, its lines
 	Rows   [][][]Span // of a table: cells; the first row is the header
+	Chart  *chart.Chart
+	Alt    string // what a figure shows, in words
 }
 
 // Span is text in one look.
@@ -74,6 +78,7 @@ func (r *Report) Document() *Document {
 		}
 	}
 	b.conflicts()
+	b.list("heading.next", r.FollowUps)
 	b.list("heading.coverage", r.coverage())
 	b.list("heading.notes", r.Notes)
 	b.sources()
@@ -134,8 +139,11 @@ func (b *blocks) answer() {
 		for j := range s.Quotes {
 			b.quote(&s.Quotes[j])
 		}
+		for _, f := range b.figures(i) {
+			b.figure(f)
+		}
 	}
-	b.part(b.say("heading.conclusion"), b.Conclusion)
+	b.part(b.say(b.lastHeading()), b.Conclusion)
 }
 
 func (b *blocks) part(title, text string) {
@@ -250,14 +258,14 @@ func (b *blocks) sources() {
 // the source's, and its words where the report does not quote them above.
 func (b *blocks) passage(s *Source, q *Quote) {
 	at, path := b.locationOf(s, q), under(s, q)
-	if at.label != b.locationOf(s, nil).label || path != "" || !b.written() {
+	if at.label != b.locationOf(s, nil).label || path != "" || !b.spelled(q) {
 		spans := []Span{placeSpan(at)}
 		if path != "" {
 			spans = append(spans, Span{Text: " · " + path})
 		}
 		b.add(Block{Depth: 1, Small: true, Spans: spans})
 	}
-	if b.written() {
+	if b.spelled(q) {
 		b.words(q.displayed(), s, 1)
 	}
 }
@@ -383,6 +391,8 @@ func (m *modelBlocks) spans(n ast.Node, look Span) []Span {
 			}
 		case *ast.String:
 			add(string(c.Value), look)
+		case *east.TaskCheckBox:
+			add(checkBox(c), look)
 		case *ast.CodeSpan:
 			inner := look
 			inner.Code = true

@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"dossier/cite"
+	"dossier/cite/series"
 )
 
 // DropUnfounded takes out what does not stand in the snapshot of its source, which
-// would be a fault of ours: quotes, and disagreements made of them. A claim with
+// would be a fault of ours: quotes, disagreements made of them, and plots. A claim with
 // such a passage or quotation is no longer verified. One bad quote does not cost
 // the rest; how many there were is a note. It comes before Gather.
 func (r *Report) DropUnfounded(ledger *cite.Ledger, snapshots cite.Snapshots) {
@@ -28,6 +29,15 @@ func (r *Report) DropUnfounded(ledger *cite.Ledger, snapshots cite.Snapshots) {
 	}
 	for i := range r.Sections {
 		r.Sections[i].Quotes = quotes(r.Sections[i].Quotes)
+		r.Sections[i].Plots = slices.DeleteFunc(r.Sections[i].Plots, func(p series.Plot) bool {
+			bad := slices.ContainsFunc(p.Lines, func(l series.Line) bool {
+				return slices.ContainsFunc(l.Points, func(point series.Point) bool { return !point.Stands(snapshot(point.Passage.Source)) })
+			})
+			if bad {
+				n++
+			}
+			return bad
+		})
 	}
 	r.Sections = slices.DeleteFunc(r.Sections, func(s Section) bool { return s.Text == "" && len(s.Quotes) == 0 })
 	r.Nearest = quotes(r.Nearest)

@@ -53,6 +53,7 @@ func (f Form) Markdown(r *Report) string {
 		w.few()
 		return w.out.String()
 	}
+	w.list("heading.next", r.FollowUps)
 	w.list("heading.coverage", r.coverage())
 	w.list("heading.notes", r.Notes)
 	w.sources()
@@ -76,11 +77,14 @@ func (w *markdownWriter) answer() {
 		if s.Text != "" {
 			w.block(modelMarkdown(s.Text, 3))
 		}
-		for i := range s.Quotes {
-			w.quote(&s.Quotes[i])
+		for j := range s.Quotes {
+			w.quote(&s.Quotes[j])
+		}
+		for _, f := range w.figures(i) {
+			w.figure(f)
 		}
 	}
-	w.part("heading.conclusion", w.Conclusion)
+	w.part(w.lastHeading(), w.Conclusion)
 }
 
 // part writes a text of the report under a heading of the frame.
@@ -123,8 +127,16 @@ func (r *Report) written() bool {
 	return false
 }
 
-// few writes coverage, notes and sources in a few lines.
+// few writes what to ask next, coverage, notes and sources in a few lines.
 func (w *markdownWriter) few() {
+	if len(w.FollowUps) > 0 {
+		w.block("**" + w.say("heading.next") + "**")
+		var lines []string
+		for _, q := range w.FollowUps {
+			lines = append(lines, "- "+markdownStart(q))
+		}
+		w.block(strings.Join(lines, "\n"))
+	}
 	if c := w.coverage(); len(c) > 0 {
 		for i := range c {
 			c[i] = strings.TrimRight(c[i], ".。")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dossier/cite"
+	"dossier/cite/series"
 	"dossier/lang"
 )
 
@@ -24,6 +25,7 @@ type words struct {
 	foreign                     string // stands in page
 	answer, oldTitle, pageTitle string
 	note                        string
+	figures, groups             string // texts with series of numbers
 }
 
 var inLanguages = []words{
@@ -36,6 +38,8 @@ var inLanguages = []words{
 		nearest: "A heat pump moves heat from outside into the house.", foreign: "The outdoor unit of the pump works down to -15 °C outside.",
 		answer:   "# Short answer\n\nThe outdoor unit of the pump works down to -25 °C [1]. A heat pump moves heat into the house [1].\n\n| what | value |\n| --- | --- |\n| limit | -25 °C [1] |\n\nIt is [very](http://evil.example) cheap <script>alert(1)</script> in winter [1].",
 		oldTitle: "Heat pumps", pageTitle: "Test of *heat* pumps", note: "notes.bin could not be read: a binary file",
+		figures: "Table 1. Heat pumps sold <b>\n\nYear | Air, thousand | Ground, thousand\n2019 | 70.5 | 30\n2020 | 90 | 35\n2022 | 100 | 40",
+		groups:  "Country | Share\nNorway | 60 %\nFinland | 41 %\nSpain | -3 %",
 	},
 	{
 		code: lang.Russian, question: "При каком морозе работает тепловой насос?", facet: "самая низкая температура", other: "сколько он стоит",
@@ -46,6 +50,8 @@ var inLanguages = []words{
 		nearest: "Тепловой насос переносит тепло с улицы в дом.", foreign: "Блок работает при морозе до -15 °C на улице.",
 		answer:   "# Коротко\n\nБлок работает при морозе до -25 °C [1]. Тепловой насос переносит тепло в дом [1].\n\n| что | значение |\n| --- | --- |\n| предел | -25 °C [1] |\n\nЗимой он [очень](http://evil.example) дёшев <script>alert(1)</script> в обслуживании [1].",
 		oldTitle: "Тепловые насосы", pageTitle: "Проверка *тепловых* насосов", note: "notes.bin не удалось прочитать: двоичный файл",
+		figures: "Таблица 1. Продажи насосов <b>\n\nГод | Воздушные, тыс. | Грунтовые, тыс.\n2019 | 70,5 | 30\n2020 | 90 | 35\n2022 | 100 | 40",
+		groups:  "Страна | Доля\nНорвегия | 60 %\nФинляндия | 41 %\nИспания | -3 %",
 	},
 	{
 		code: lang.Chinese, question: "热泵在多低的温度下还能工作？", facet: "最低温度", other: "价格",
@@ -56,6 +62,8 @@ var inLanguages = []words{
 		nearest: "热泵把室外的热量搬进屋里。", foreign: "本机可在零下 15 度工作。",
 		answer:   "# 简答\n\n本机可在零下 25 度工作 [1]。热泵把热量搬进屋里 [1]。\n\n| 项目 | 数值 |\n| --- | --- |\n| 极限 | 零下 25 度 [1] |\n\n冬天它[非常](http://evil.example)便宜 <script>alert(1)</script>，维护简单 [1]。",
 		oldTitle: "热泵", pageTitle: "热泵*评测*", note: "notes.bin 无法读取：二进制文件",
+		figures: "表1 热泵销量 <b>\n\n年份 | 空气源（万台） | 地源（万台）\n2019年 | 70.5 | 30\n2020年 | 90 | 35\n2022年 | 100 | 40",
+		groups:  "国家 | 占比\n挪威 | 60 %\n芬兰 | 41 %\n西班牙 | -3 %",
 	},
 }
 
@@ -140,7 +148,18 @@ func (f *fixture) report(t testing.TB, kind string) *Report {
 		r.Conclusion = verified(f.foreign + " [2] " + f.nearest + " [2]")
 		r.Coverage.Claims.Total, r.Coverage.Independent = len(r.Claims), 2
 		r.Conflicts = cite.Conflicts(f.ledger, f.snapshots, []cite.Passage{quotes[0].Passage, f.quote(t, 2, f.foreign, 0).Passage})
-		r.Notes = []string{f.note}
+		r.Notes, r.FollowUps = []string{f.note}, []string{f.other, f.question + " <b>[1]</b>"}
+	case "plots":
+		r.Kind, r.Model, r.Title = Research, "model-1", f.oldTitle
+		f.add(t, cite.Source{URI: "https://example.org/figures", Title: "Figures", Lang: f.code, Kind: cite.Web}, f.figures)
+		f.add(t, cite.Source{URI: "https://example.org/groups", Title: "Groups", Lang: f.code, Kind: cite.Web}, f.groups)
+		var cited []cite.Passage
+		for n := 4; n <= 5; n++ {
+			s, _ := f.ledger.Source(n)
+			cited = append(cited, f.snapshots[s.Snapshot].PassageAt(n, lang.Span{End: len(f.snapshots[s.Snapshot].Text)}))
+		}
+		r.Sections = []Section{{Title: f.facet, Text: f.nearest + " [1]", Plots: series.Find(f.ledger, f.snapshots, cited)}}
+		r.Coverage = Coverage{Claims: Share{1, 1}, Independent: 1}
 	case "foreign":
 		r.Extractive = true
 		r.Sections = []Section{{Quotes: []Quote{f.quote(t, f.elsewhere(t), elsewhere[f.code], 0)}}}
@@ -192,7 +211,7 @@ func (f *fixture) elsewhere(t testing.TB) int {
 
 func (f *fixture) quote0() string { return f.words.quote }
 
-var kinds = []string{"quotes", "model", "partial", "nothing", "foreign", "research"}
+var kinds = []string{"quotes", "model", "partial", "nothing", "foreign", "research", "plots"}
 
 func TestGolden(t *testing.T) {
 	for _, w := range inLanguages {

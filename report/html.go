@@ -31,11 +31,24 @@ code,pre{font:.9em/1.5 ui-monospace,"DejaVu Sans Mono",monospace}
 pre{overflow-x:auto;padding:.8rem 1rem;background:var(--tint)}
 table{border-collapse:collapse;display:block;overflow-x:auto}
 td,th{border:1px solid var(--line);padding:.3rem .6rem;text-align:start}
+figure{margin:1.4rem 0}
+figcaption{color:var(--dim);font-size:.88rem}
+.plot{display:block;width:100%;height:auto}
+.plot text{font-family:system-ui,"Noto Sans",sans-serif;fill:var(--ink)}
+.plot text.dim{fill:var(--dim)}
+.plot .line.dim{stroke:var(--dim)}
+.plot .grid{stroke:var(--line)}
+.plot .s1{stroke:#2f74b5;fill:#2f74b5}
+.plot .s2{stroke:#c8701a;fill:#c8701a}
+.plot .s3{stroke:#3d8f55;fill:#3d8f55}
+.plot .s4{stroke:#96559f;fill:#96559f}
+.plot text,.plot rect{stroke:none}
+.plot .line{fill:none}
 .sources li{margin:.7rem 0}
 .sources ul{padding-inline-start:1.1rem}
 :target{outline:2px solid var(--link);outline-offset:4px}
 footer{margin-top:2.5rem;color:var(--dim);font-size:.88rem}
-@media print{:root{--ink:#000;--dim:#444;--line:#bbb;--tint:#fff;--link:#000;--warn:#000;--paper:#fff}main{max-width:none;padding:0}blockquote,li{break-inside:avoid}h2,h3{break-after:avoid}.sources a[href^=http]::after{content:" " attr(href)}}
+@media print{:root{--ink:#000;--dim:#444;--line:#bbb;--tint:#fff;--link:#000;--warn:#000;--paper:#fff}main{max-width:none;padding:0}blockquote,li,figure{break-inside:avoid}h2,h3{break-after:avoid}.sources a[href^=http]::after{content:" " attr(href)}}
 `
 
 // policy lets the page do nothing but look like style says.
@@ -81,11 +94,14 @@ func HTML(r *Report) string {
 		if s.Text != "" {
 			w.model(s.Text, 3)
 		}
-		for i := range s.Quotes {
-			w.quote(&s.Quotes[i])
+		for j := range s.Quotes {
+			w.quote(&s.Quotes[j])
+		}
+		for _, f := range r.figures(i) {
+			w.figure(f)
 		}
 	}
-	w.part("heading.conclusion", r.Conclusion)
+	w.part(r.lastHeading(), r.Conclusion)
 	if len(r.Nearest) > 0 {
 		w.heading("heading.nearest")
 		w.paragraph("label", w.say("nearest.label"))
@@ -94,6 +110,7 @@ func HTML(r *Report) string {
 		}
 	}
 	w.conflicts()
+	w.list("heading.next", r.FollowUps)
 	w.list("heading.coverage", r.coverage())
 	w.list("heading.notes", r.Notes)
 	w.sources()
@@ -285,7 +302,7 @@ func (w *page) passage(s *Source, q *Quote) {
 	w.WriteString("<li>")
 	w.location(w.locationOf(s, q))
 	w.under(s, q)
-	if w.written() {
+	if w.spelled(q) {
 		w.WriteString("\n<blockquote>\n")
 		w.words(q.displayed(), s)
 		w.WriteString("</blockquote>")

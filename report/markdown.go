@@ -103,8 +103,13 @@ func (w *markdownWriter) table(headings []string, rows [][]string) {
 	for i, key := range headings {
 		head[i] = w.say(key)
 	}
+	w.rows(append([][]string{head}, rows...))
+}
+
+// rows writes a table whose first row is its header.
+func (w *markdownWriter) rows(rows [][]string) {
 	var b strings.Builder
-	for i, row := range append([][]string{head, slices.Repeat([]string{"---"}, len(head))}, rows...) {
+	for i, row := range slices.Insert(slices.Clone(rows), 1, slices.Repeat([]string{"---"}, len(rows[0]))) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
@@ -182,7 +187,7 @@ func (w *markdownWriter) sources() {
 // report does not quote them above.
 func (w *markdownWriter) passage(s *Source, q *Quote) []string {
 	lines := []string{"  - " + w.located(s, q)}
-	if w.written() {
+	if w.spelled(q) {
 		for _, l := range markdownBlock(q.displayed()) {
 			lines = append(lines, "    > "+l)
 		}
@@ -209,10 +214,20 @@ func (w *markdownWriter) located(s *Source, q *Quote) string {
 // only returns the passage of a source that is listed in one line with it:
 // the single one, unless its words are listed too.
 func (r *Report) only(s *Source) *Quote {
-	if list := r.listed(s); len(list) == 1 && !r.written() {
+	if list := r.listed(s); len(list) == 1 && !r.spelled(list[0]) {
 		return list[0]
 	}
 	return nil
+}
+
+// spelled reports whether the words of a passage are listed with its source: where
+// the answer is written, unless they are quoted in it.
+func (r *Report) spelled(q *Quote) bool {
+	return r.written() && !slices.ContainsFunc(r.Sections, func(s Section) bool {
+		return slices.ContainsFunc(s.Quotes, func(o Quote) bool {
+			return o.Passage.Source == q.Passage.Source && o.Passage.Start <= q.Passage.Start && q.Passage.End <= o.Passage.End
+		})
+	})
 }
 
 // listed returns the passages of a source as they are listed with it: each
@@ -227,7 +242,7 @@ func (r *Report) listed(s *Source) []*Quote {
 	for i := range s.Passages {
 		q := &s.Passages[i]
 		at := spot{r.locationOf(s, q), under(s, q)}
-		if !r.written() && seen[at] {
+		if !r.spelled(q) && seen[at] {
 			continue
 		}
 		seen[at] = true

@@ -138,6 +138,8 @@ func (m *modelWriter) node(n ast.Node) {
 		m.text(string(n.Segments.Value(m.source)))
 	case *east.Strikethrough:
 		m.wrap("del", n)
+	case *east.TaskCheckBox:
+		m.text(checkBox(n))
 	case *east.Table:
 		m.wrap("table", n)
 	case *east.TableHeader, *east.TableRow:
@@ -152,6 +154,14 @@ func (m *modelWriter) node(n ast.Node) {
 	default: // links and images are their text
 		m.children(n)
 	}
+}
+
+// checkBox is that of a task in a list.
+func checkBox(n *east.TaskCheckBox) string {
+	if n.IsChecked {
+		return "☑ "
+	}
+	return "☐ "
 }
 
 // verbatim writes text in which brackets are no markers.

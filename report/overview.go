@@ -24,6 +24,14 @@ func (r *Report) sectionTitle(i int) string {
 	return strconv.Itoa(i+1) + ". " + numbered().ReplaceAllString(title, "")
 }
 
+// lastHeading is the key of the heading of the conclusion.
+func (r *Report) lastHeading() string {
+	if r.Outlook {
+		return "heading.outlook"
+	}
+	return "heading.conclusion"
+}
+
 // use sets for each source in which parts of the report it is cited: numbers of
 // sections, or the headings of parts that have no number.
 func (r *Report) use() {
@@ -47,8 +55,11 @@ func (r *Report) use() {
 		for _, q := range s.Quotes {
 			cited(part, []int{q.Passage.Source})
 		}
+		for _, p := range s.Plots {
+			cited(part, p.Sources())
+		}
 	}
-	in(r.say("heading.conclusion"), r.Conclusion)
+	in(r.say(r.lastHeading()), r.Conclusion)
 	for _, c := range r.Conflicts {
 		cited(r.say("heading.conflicts"), []int{c.A.Passage.Source, c.B.Passage.Source})
 	}

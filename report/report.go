@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"dossier/cite"
+	"dossier/cite/series"
 	"dossier/lang"
 )
 
@@ -68,6 +69,9 @@ type Report struct {
 	Summary    string    `json:"summary,omitempty"`
 	Sections   []Section `json:"sections,omitempty"`
 	Conclusion string    `json:"conclusion,omitempty"`
+	// Outlook says that the conclusion also tells what comes next and what is
+	// open.
+	Outlook bool `json:"outlook,omitempty"`
 	// Nearest are passages that come near without being an answer.
 	Nearest []Quote `json:"nearest,omitempty"`
 	// Sources are those that the report uses, by number.
@@ -77,6 +81,11 @@ type Report struct {
 	Conflicts []cite.Conflict `json:"conflicts,omitempty"`
 	// Notes say what went wrong or was left out, for people.
 	Notes []string `json:"notes,omitempty"`
+	// FollowUps are questions that the reader may want to ask next.
+	FollowUps []string `json:"follow_ups,omitempty"`
+	// Book names the blob in which everything is that was read for it, for the
+	// questions that follow.
+	Book string `json:"book,omitempty"`
 	// Base is the folder against which the paths of files are shown.
 	Base string `json:"base,omitempty"`
 }
@@ -86,6 +95,8 @@ type Section struct {
 	Title  string  `json:"title,omitempty"`
 	Text   string  `json:"text,omitempty"` // Markdown with [n], as Report.Text
 	Quotes []Quote `json:"quotes,omitempty"`
+	// Plots are series of numbers in what the section cites.
+	Plots []series.Plot `json:"plots,omitempty"`
 }
 
 // Quote is a passage with its text as it stands in the source.
@@ -210,6 +221,11 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 			}
 		}
 	}
+	for _, p := range r.points() {
+		if _, err := use(p.Passage.Source); err != nil {
+			return err
+		}
+	}
 	for _, text := range r.texts() {
 		for _, c := range cite.Split(text) {
 			for _, n := range c.Sources {
@@ -240,6 +256,19 @@ func (r *Report) texts() []string {
 		out = append(out, s.Text)
 	}
 	return append(out, r.Conclusion)
+}
+
+// points are those of all plots.
+func (r *Report) points() []series.Point {
+	var out []series.Point
+	for _, s := range r.Sections {
+		for _, p := range s.Plots {
+			for _, l := range p.Lines {
+				out = append(out, l.Points...)
+			}
+		}
+	}
+	return out
 }
 
 // passages returns the spans that the report shows or leans on.
@@ -287,8 +316,9 @@ func (r *Report) Source(number int) *Source {
 	return nil
 }
 
-// Check verifies that every quote of the report, and every quotation inside a
-// claim that counts as verified, stands in the snapshot of its source. The
+// Check verifies that every quote of the report, every point of its plots, and
+// every quotation inside a claim that counts as verified, stands in the snapshot
+// of its source. The
 // error names all that don't.
 func (r *Report) Check(snapshots cite.Snapshots) error {
 	var errs []error
@@ -319,6 +349,11 @@ func (r *Report) Check(snapshots cite.Snapshots) error {
 	for _, c := range r.Conflicts {
 		check(c.A.Quote, c.A.Passage)
 		check(c.B.Quote, c.B.Passage)
+	}
+	for _, p := range r.points() {
+		if !p.Stands(snapshot(p.Passage.Source)) {
+			errs = append(errs, fmt.Errorf("report: the point %q of a plot, %q, does not stand in source %d", p.Label, p.Written, p.Passage.Source))
+		}
 	}
 	for _, c := range r.Claims {
 		if !c.Verified {

@@ -63,6 +63,21 @@ func TestSourcesSayWhereTheyAreCited(t *testing.T) {
 	}
 }
 
+// What to ask next stands in the document that the other formats are set from.
+func TestDocumentSaysWhatToAskNext(t *testing.T) {
+	r := newFixture(t, inLanguages[0]).report(t, "research")
+	var text []string
+	for _, b := range r.Document().Blocks {
+		for _, s := range b.Spans {
+			text = append(text, s.Text)
+		}
+	}
+	at := slices.Index(text, "Next questions")
+	if at < 0 || !slices.Contains(text[at:], r.FollowUps[0]) {
+		t.Errorf("%q", text)
+	}
+}
+
 // Markers are links wherever they stand, save in code; nothing else is.
 func TestDocumentLinks(t *testing.T) {
 	r := &Report{
@@ -91,5 +106,51 @@ func TestDocumentLinks(t *testing.T) {
 	}
 	if len(links) != 2 || links["[1] #source-1"] != 4 || links["example.org/a https://example.org/a"] != 1 || warned != 1 {
 		t.Errorf("%v, %d warnings", links, warned)
+	}
+}
+
+// What the sections quote is not quoted again with its source; what bears out
+// written sentences is.
+func TestQuotesStandOnce(t *testing.T) {
+	f := newFixture(t, inLanguages[0])
+	quoted := f.quote(t, 1, f.nearest, 0)
+	claimed := f.quote(t, 2, f.foreign, 0)
+	r := &Report{
+		Kind: Research, Extractive: true, Outcome: Answered, Lang: lang.English, Question: f.question, Summary: "In short: see below [1].",
+		Sections: []Section{{Title: "Quotes", Text: "In the words of one source:", Quotes: []Quote{quoted}}}, Conclusion: "This rests on two sources [2].",
+		Claims: []cite.Checked{
+			{Claim: cite.Claim{Text: f.nearest, Sources: []int{1}}, Verified: true, Passages: []cite.Passage{quoted.Passage}},
+			{Claim: cite.Claim{Text: f.foreign, Sources: []int{2}}, Verified: true, Passages: []cite.Passage{claimed.Passage}},
+		},
+	}
+	if err := r.Gather(f.ledger, f.snapshots); err != nil {
+		t.Fatal(err)
+	}
+	var blocks strings.Builder
+	for _, b := range r.Document().Blocks {
+		for _, s := range b.Spans {
+			blocks.WriteString(s.Text)
+		}
+	}
+	for format, text := range map[string]string{"Markdown": Markdown(r), "HTML": HTML(r), "blocks": blocks.String()} {
+		for _, words := range []string{quoted.Text, claimed.Text} {
+			if n := strings.Count(text, words); n != 1 {
+				t.Errorf("%s has %q %d times:\n%s", format, words, n, text)
+			}
+		}
+	}
+}
+
+// Tasks of a list show whether they are done.
+func TestTasks(t *testing.T) {
+	r := &Report{Text: "- [ ] open\n- [x] done"}
+	var blocks strings.Builder
+	for _, b := range r.Document().Blocks {
+		for _, s := range b.Spans {
+			blocks.WriteString(s.Text + ";")
+		}
+	}
+	if html := HTML(r); !strings.Contains(html, "☐ open") || !strings.Contains(html, "☑ done") || blocks.String() != "☐ ;open;☑ ;done;" && blocks.String() != "☐ open;☑ done;" {
+		t.Errorf("%q\n%s", blocks.String(), html)
 	}
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -90,6 +91,18 @@ func (finishError) Fault() (code, hint string) {
 	return "finished", "there was nothing yet to finish with: resume the run to let it go on"
 }
 
+// Reason is why less was done, as steps record it for users: a spent budget
+// without its figures, which differ from step to step.
+func Reason(err error) string {
+	if limit, ok := errors.AsType[*BudgetError](err); ok {
+		return "the budget of " + limit.What + " is spent"
+	}
+	if errors.Is(err, ErrFinish) {
+		return "the run was told to finish"
+	}
+	return err.Error()
+}
+
 // Budget is what a run may still spend, shared by all its branches.
 type Budget struct{ scope *Scope }
 
@@ -131,6 +144,32 @@ func (b Budget) Check(limits ...string) error {
 		return err
 	}
 	return c.err()
+}
+
+// Reserve counts one of the searches or pages as spent until release is called,
+// or returns a *BudgetError when its limit is reached: those who do the same at
+// once stay within it together. It is for steps; what came of it is charged
+// before the release.
+func (b Budget) Reserve(limit string) (release func(), err error) {
+	s, e := b.scope, b.scope.exec
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, g := range e.gauges() {
+		if g.what == limit && g.limit > 0 && g.spent+float64(e.reserved[limit]) >= g.limit {
+			e.warnBudget()
+			s.fall(limit)
+			return nil, &BudgetError{What: limit, Limit: g.limit, Spent: g.spent}
+		}
+	}
+	if e.reserved == nil {
+		e.reserved = make(map[string]int)
+	}
+	e.reserved[limit]++
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.reserved[limit]--
+	}, nil
 }
 
 // Allot says how many of the searches or pages that are wanted beside those

@@ -71,10 +71,11 @@ type execution struct {
 	boxes   map[string]*box
 	drainer *waiter // the end of the run waits here for its tasks
 
-	limits  Limits
-	spent   Spent
-	warned  map[string]bool
-	started time.Time
+	limits   Limits
+	spent    Spent
+	reserved map[string]int // what steps under way count against, by limit
+	warned   map[string]bool
+	started  time.Time
 
 	replay *replay
 }
@@ -280,6 +281,9 @@ func (e *execution) flush() {
 
 func (e *execution) flushLocked() {
 	if len(e.entries) == 0 && len(e.events) == 0 || e.broken.Load() != nil {
+		return
+	}
+	if e.resting { // that it has ended is told with the state that says so
 		return
 	}
 	b := new(Batch)

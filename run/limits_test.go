@@ -35,6 +35,57 @@ func TestLimitsConcernThoseWhoSpend(t *testing.T) {
 	})
 }
 
+// Branches that read at once stay within the limit together, and what could not
+// be read is given back to the others.
+func TestReservedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(ctx context.Context, s *run.Scope) error {
+			read := func(name string, takes time.Duration, fails bool) *run.Task {
+				return run.Go(ctx, s, name, func(ctx context.Context, s *run.Scope) error {
+					said, err := run.Step(ctx, s, "read", func(_ context.Context, s *run.Scope) (string, error) {
+						release, err := s.Budget().Reserve(run.Pages)
+						if err != nil {
+							return run.Reason(err), nil
+						}
+						defer release()
+						if time.Sleep(takes); fails {
+							return "gone", nil
+						}
+						s.Charge(run.Spent{Pages: 1})
+						return "read", nil
+					})
+					if err != nil {
+						return err
+					}
+					return s.Emit(note(name + ": " + said))
+				})
+			}
+			// Both pages are being read when the third comes.
+			first, second := read("a", time.Second, false), read("b", time.Second, true)
+			time.Sleep(time.Millisecond)
+			if err := run.All(ctx, first, second, read("c", 0, false)); err != nil {
+				return err
+			}
+			return run.All(ctx, read("d", 0, false), read("e", time.Second, false))
+		})
+		w.limit = run.Limits{Pages: 2}
+		w.create("r")
+		if st := w.execute(w.worker("w"), "r"); st != run.Done {
+			t.Fatal(st)
+		}
+		w.replays("r")
+		log := strings.Join(w.log("r"), "\n")
+		for _, want := range []string{"a: read", "b: gone", "c: the budget of pages is spent"} {
+			if !strings.Contains(log, want) {
+				t.Errorf("%q is missing:\n%s", want, log)
+			}
+		}
+		if d, e := strings.Contains(log, "d: read"), strings.Contains(log, "e: read"); d == e {
+			t.Errorf("one more may be read:\n%s", log)
+		}
+	})
+}
+
 // Work that can be broken off ends when the time of the run is up, and the user
 // is told.
 func TestTimeIsUpWhileWorking(t *testing.T) {

@@ -80,7 +80,7 @@ func (b *Browsing) Search(ctx context.Context, s *run.Scope, text string) (Findi
 	told := g.results(q)
 	if q.err != nil {
 		told.Error = faultOf(q.err).Message
-		if b.stopped(q.err); !Spent(q.err) {
+		if _ = b.stopped(q.err); !Spent(q.err) {
 			g.trouble("research.search-failed", "query", q.text, "why", told.Error)
 		}
 	}
@@ -145,8 +145,17 @@ func (b *Browsing) Read(ctx context.Context, s *run.Scope, addresses []string) (
 		}
 	}
 	for i, ref := range refs {
-		if ref != "" {
-			b.show(&out[i], b.pages[ref])
+		switch r := b.pages[ref]; {
+		case ref == "":
+		case r.spent != nil:
+			out[i].Failure = faultOf(r.spent).Message
+		default:
+			b.show(&out[i], r)
+		}
+	}
+	for _, r := range fresh {
+		if r.spent != nil {
+			delete(b.pages, r.lead.Ref)
 		}
 	}
 	return out, nil
@@ -210,21 +219,26 @@ func (b *Browsing) Evidence(ctx context.Context, s *run.Scope) (*Evidence, error
 	return g.evidence, g.quote(ctx)
 }
 
-// Answers chooses, out of passages that were read, the sentences that answer a
-// question, and says whether they do. It depends on its arguments alone.
-func (e *Evidence) Answers(question string) FacetEvidence {
+// Answers chooses, out of passages that were read, the sentences that answer each
+// of some questions, and says whether they do. It depends on its arguments alone.
+func (e *Evidence) Answers(questions ...string) []FacetEvidence {
 	all := make([]extract.Passage, len(e.Passages))
 	for i, p := range e.Passages {
 		all[i] = extract.Passage{ID: strconv.Itoa(i), Title: p.Title, Headings: p.HeadingPath, Text: p.Text}
 	}
-	var places []int
-	for _, p := range first(extract.Ordered(question, all), passagesKept) {
-		if n, err := strconv.Atoi(p.ID); err == nil {
-			places = append(places, n)
+	shelf := extract.NewShelf(all)
+	out := make([]FacetEvidence, len(questions))
+	for i, question := range questions {
+		var places []int
+		for _, p := range first(shelf.Ordered(question), passagesKept) {
+			if n, err := strconv.Atoi(p.ID); err == nil {
+				places = append(places, n)
+			}
 		}
+		got := e.choose(question, places, nil, nil, extract.Options{})
+		out[i] = FacetEvidence{Title: question, Passages: places, Quotes: got.Quotes, Answered: got.Answered, Confidence: got.Confidence}
 	}
-	got := e.choose(question, places, nil, nil, extract.Options{})
-	return FacetEvidence{Title: question, Passages: places, Quotes: got.Quotes, Answered: got.Answered, Confidence: got.Confidence}
+	return out
 }
 
 // Quoted is what some passages say, each with the number of its source, as
@@ -294,6 +308,38 @@ func Restored(ctx context.Context, blobs Blobs, question string, read []cite.Sou
 	return e, nil
 }
 
+// Part is the evidence for one facet: its passages, and their sources under
+// numbers of their own.
+func (e *Evidence) Part(f FacetEvidence) *Evidence {
+	out := &Evidence{Question: f.Title, Ledger: cite.NewLedger(), Snapshots: make(cite.Snapshots), Asked: e.Asked}
+	numbers := make(map[int]int)
+	number := func(n int) int {
+		if numbers[n] == 0 {
+			src, _ := e.Ledger.Source(n)
+			entered := out.Ledger.Add(src)
+			if snap := e.Snapshots[src.Snapshot]; snap != nil {
+				out.Snapshots[snap.Hash] = snap
+				_, _ = out.Ledger.Read(entered.Number, snap) // it is there
+			}
+			numbers[n] = entered.Number
+		}
+		return numbers[n]
+	}
+	own := f
+	own.Passages, own.Quotes = nil, slices.Clone(f.Quotes)
+	for i := range own.Quotes {
+		own.Quotes[i].Source = number(own.Quotes[i].Source)
+	}
+	for _, at := range f.Passages {
+		p := e.Passages[at]
+		p.Source = number(p.Source)
+		own.Passages = append(own.Passages, len(out.Passages))
+		out.Passages = append(out.Passages, p)
+	}
+	out.Facets = []FacetEvidence{own}
+	return out
+}
+
 // PlannedByRules is the plan that rules make of a question, for a gathering that
 // is a part of a larger work.
 func PlannedByRules(question string, c Corpus, t Tuning) *Planned {
@@ -309,32 +355,34 @@ func PlannedByRules(question string, c Corpus, t Tuning) *Planned {
 	return &Planned{Plan: p, NoModel: true, ByRules: true}
 }
 
-// Without is a corpus without some of its documents: those at the addresses are
-// not found, and others are in their place.
-func Without(c Corpus, addresses []string) Corpus {
-	if len(addresses) == 0 {
+// Without is a corpus without some leads, which are known: others are in their
+// place, up to so many more than asked for.
+func Without(c Corpus, more int, known func(Lead) bool) Corpus {
+	if more <= 0 {
 		return c
 	}
-	w := &without{Corpus: c, gone: make(map[string]bool, len(addresses))}
-	for _, at := range addresses {
-		w.gone[at] = true
-	}
-	return w
+	return &without{c, more, known}
 }
 
 type without struct {
 	Corpus
-	gone map[string]bool
+	more  int
+	known func(Lead) bool
 }
 
-// Find implements Corpus.
+// Find implements Corpus. It asks for more only where too little is left: engines
+// give a page of results at a time.
 func (w *without) Find(ctx context.Context, q Query) (Finding, error) {
-	const most = 40 // more results than asked for
-	limit := q.Limit
-	q.Limit += min(len(w.gone), most)
+	wanted := q.Limit
 	f, err := w.Corpus.Find(ctx, q)
-	f.Leads = slices.DeleteFunc(slices.Clone(f.Leads), func(l Lead) bool { return w.gone[l.URI] })
-	f.Leads = first(f.Leads, limit)
+	fresh := slices.DeleteFunc(slices.Clone(f.Leads), w.known)
+	if err == nil && 2*len(fresh) < wanted && len(fresh) < len(f.Leads) {
+		q.Limit += w.more
+		if all, err := w.Corpus.Find(ctx, q); err == nil {
+			f, fresh = all, slices.DeleteFunc(slices.Clone(all.Leads), w.known)
+		}
+	}
+	f.Leads = first(fresh, wanted)
 	return f, err
 }
 

@@ -66,11 +66,15 @@ func goesOn(question, earlier, answer string) string {
 		}
 		about = slices.DeleteFunc(about, func(w string) bool { return strings.Contains(strings.ToLower(question), strings.ToLower(w)) })
 		if len(about) > 0 {
-			return strings.Join(about, " ") + ": " + question
+			return strings.Join(about, " ") + ": " + goingOn.ReplaceAllString(question, "")
 		}
 	}
 	return question
 }
+
+// goingOn are words that only say that a question goes on: behind what it is
+// about, their capital would read like a name's.
+var goingOn = regexp.MustCompile(`^(?i:and|but|so|then|ok|okay|а|и|но|ну|тогда)[, ]+`)
 
 const (
 	// ownContent is how many words about its matter a question may have and still
@@ -139,7 +143,11 @@ func likeness(question, other string) string {
 	return ""
 }
 
-var strongText = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+var (
+	strongText = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+	// itemTitle is the name of a section in the summary of a report, and no answer.
+	itemTitle = regexp.MustCompile(`(?m)^- \*\*[^*]+\*\* — `)
+)
 
 // asksName are questions that a name answers: what comes next is mostly about it.
 // After others it is about what they were about.
@@ -148,7 +156,7 @@ var asksName = regexp.MustCompile(`(?i)\b(?:who|whom|whose|which|where)\b|what(?
 // telling returns the names in the sentence of an answer that was marked as such:
 // what a question after it points to.
 func telling(answer string) []string {
-	m := strongText.FindStringSubmatch(answer)
+	m := strongText.FindStringSubmatch(itemTitle.ReplaceAllString(answer, "- "))
 	if m == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"dossier/index"
 	"dossier/lang"
 	"dossier/llm"
+	"dossier/prompt"
 	"dossier/run"
 	"dossier/search"
 )
@@ -37,6 +38,9 @@ type Job struct {
 	// with Wide. None leaves the choice to the plan.
 	Tiers [][]string
 	Wide  bool
+	// Private are texts that whoever writes queries has seen and no address may
+	// carry, beside what is found in documents.
+	Private []string
 	// Rerankers by their names in Tuning.Rerank.
 	Rerankers map[string]search.Reranker
 	// Known are the circumstances of the run; nil goes by what there is now.
@@ -243,7 +247,7 @@ func (g *gathering) overruled(yes bool, why string) { g.evidence.overruled(g.Lan
 func (e *Evidence) overruled(code lang.Code, yes bool, why string) {
 	if yes && !e.byRules { // the first cause; the run's log has them all
 		e.byRules = true
-		e.trouble(code, "research.by-rules", "why", why)
+		e.trouble(code, "research.by-rules", "why", prompt.Told(code, why))
 	}
 }
 

@@ -26,6 +26,7 @@ type reading struct {
 	got   readResult
 	note  prompt.Decision[Note]
 	noted bool
+	spent error // why it may not be read
 }
 
 // readResult is what the step of a reading records; the text itself is a blob.
@@ -107,7 +108,7 @@ func (g *gathering) read(ctx context.Context) error {
 // private is what was found in the user's own documents: whoever wrote queries has
 // seen it, and an engine that was asked could have made an address of it.
 func (g *gathering) private() secrets {
-	var texts []string
+	texts := slices.Clone(g.Private)
 	for _, id := range slices.Sorted(maps.Keys(g.leads)) {
 		if l := g.leads[id]; l.Kind != cite.Web {
 			texts = append(texts, l.Text)
@@ -135,6 +136,10 @@ func (g *gathering) readAll(ctx context.Context, before int, readings []*reading
 	}
 	entered := 0
 	for _, r := range readings {
+		if r.spent != nil {
+			g.evidence.Stopped = r.spent
+			continue
+		}
 		if r.got.Failure != "" {
 			g.trouble("research.source-failed", "place", r.lead.URI, "why", r.got.Failure)
 			if err := g.scope.Emit(event.SourceFailed{URL: r.lead.URI, Reason: r.got.Failure}); err != nil {
@@ -154,6 +159,13 @@ func (g *gathering) readAll(ctx context.Context, before int, readings []*reading
 func (g *gathering) readOne(ctx context.Context, s *run.Scope, r *reading) error {
 	var err error
 	r.got, err = run.Step(ctx, s, "read", func(ctx context.Context, s *run.Scope) (readResult, error) {
+		if g.Planned != nil { // who reads alone has asked before; parts of a larger work share what is left
+			release, err := s.Budget().Reserve(run.Pages)
+			if err != nil {
+				return readResult{}, err
+			}
+			defer release()
+		}
 		doc, failure := g.open(ctx, r.lead)
 		if ctx.Err() != nil {
 			return readResult{}, context.Cause(ctx)
@@ -171,7 +183,10 @@ func (g *gathering) readOne(ctx context.Context, s *run.Scope, r *reading) error
 			Words: lang.Words(doc.Text), Passages: doc.Passages,
 		}, nil
 	})
-	if err != nil || r.got.Failure != "" {
+	if Spent(err) {
+		r.spent, err = err, nil
+	}
+	if err != nil || r.spent != nil || r.got.Failure != "" {
 		return err
 	}
 	return g.takeNote(ctx, s, r)

@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"math"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -23,7 +24,8 @@ import (
 // requests of their own server.
 //
 // An address that stands there as a whole was named by who said it, and carries
-// nothing else: the sources of an earlier answer can be read again.
+// nothing else: the sources of an earlier answer can be read again. So can their
+// neighbours: the site and the folders of an address that was said carry nothing.
 type secrets struct{ known func() *knownSecrets }
 
 const (
@@ -55,6 +57,7 @@ type knownSecrets struct {
 	blocks []uint64
 	seed   maphash.Seed
 	whole  [][]byte // texts that are shorter than a piece
+	said   []string // addresses in the texts, without their schemes
 }
 
 type privateKey struct{}
@@ -83,6 +86,9 @@ func newSecrets(texts ...string) secrets {
 func knowSecrets(texts []string) *knownSecrets {
 	k := &knownSecrets{seed: maphash.MakeSeed()}
 	for _, text := range texts {
+		for _, at := range saidAddress.FindAllStringIndex(text, mostTelling) {
+			k.said = append(k.said, bareAddress(text[at[0]:at[1]]))
+		}
 		for _, word := range keysIn(text) {
 			all, _ := appendFolded(nil, word, len(word))
 			k.whole = append(k.whole, all)
@@ -108,6 +114,33 @@ func knowSecrets(texts []string) *knownSecrets {
 	}
 	slices.Sort(k.blocks)
 	return k
+}
+
+var saidAddress = regexp.MustCompile(`https?://[^\s<>()\[\]"'|]+`)
+
+// bareAddress is an address as it is compared with others.
+func bareAddress(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
+	}
+	return strings.TrimPrefix(address, "www.")
+}
+
+// beyond is what an address has behind the folders that it shares with one that
+// was said.
+func (k *knownSecrets) beyond(address string) string {
+	bare := bareAddress(address)
+	path, _, _ := strings.Cut(bare, "?")
+	path, _, _ = strings.Cut(path, "#")
+	shared := 0
+	for _, said := range k.said {
+		n := 0
+		for n < len(path) && n < len(said) && path[n] == said[n] {
+			n++
+		}
+		shared = max(shared, strings.LastIndexByte(path[:n], '/')+1)
+	}
+	return address[len(address)-len(bare)+shared:]
 }
 
 // keysIn returns the words of a text that are secrets by themselves, however
@@ -191,6 +224,7 @@ func (s secrets) in(address string) bool {
 	if len(k.long) == 0 && len(k.whole) == 0 || k.named(address) {
 		return false
 	}
+	address = k.beyond(address)
 	for range 3 { // encoded twice is still readable to who gets it
 		if k.carried(address) {
 			return true

@@ -84,6 +84,9 @@ func TestSecretsOfEveryLength(t *testing.T) {
 	long := wordy(rand.New(rand.NewPCG(3, 4)), 300_000)
 	s := newSecrets(said, long, "sk-0123456789", "short")
 	for address, want := range map[string]bool{
+		"https://encyclo.example/wiki/aune-spotted-newts-and-others":                                false, // its site was said
+		"https://encyclo.example/wiki/?q=aune-spotted-newt-of-the-upper-valley-among-others":        true,
+		"https://encyclo.example/wikis-aune-spotted-newt-of-the-upper-valley":                       true,
 		"https://encyclo.example/wiki/aune-spotted-newt-of-the-upper-valley":                        false,
 		"https://evil.example/?q=aune-spotted-newt-of-the-upper-valley-among-others":                true,
 		"https://evil.example/?k=SK_0123456789":                                                     true,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"dossier/cite"
 	"dossier/lang"
@@ -158,7 +159,7 @@ func why(c cite.Checked) string {
 // check verifies a text by words, then asks the model about the claims that
 // fail, and verifies again with what it said.
 func (e *Evidence) check(ctx context.Context, s *run.Scope, w Writing, text string, o cite.Options) (*cite.Result, error) {
-	o.Read = e.spans
+	o.Read, o.Known = e.spans, sync.OnceValue(e.vocabulary)
 	record := &recorder{}
 	lexical, err := run.Step(ctx, s, "words", func(ctx context.Context, _ *run.Scope) (lexicalCheck, error) {
 		r, err := cite.Verify(ctx, text, e.Ledger, e.Snapshots, record, o)
@@ -210,6 +211,25 @@ func (e *Evidence) check(ctx context.Context, s *run.Scope, w Writing, text stri
 	return run.Step(ctx, s, "verdict", func(ctx context.Context, _ *run.Scope) (*cite.Result, error) {
 		return cite.Verify(ctx, text, e.Ledger, e.Snapshots, &informed{judged}, o)
 	})
+}
+
+// vocabulary is all that was read.
+func (e *Evidence) vocabulary() *cite.Vocabulary {
+	var texts []string
+	var codes []lang.Code
+	for _, src := range e.Ledger.Sources() {
+		if snap := e.Snapshots[src.Snapshot]; snap != nil {
+			code := src.Lang
+			if code == "" {
+				code = lang.Detect(snap.Text)
+			}
+			texts, codes = append(texts, src.Title, src.Author, src.Site, snap.Text), append(codes, code)
+		}
+	}
+	for _, p := range e.Passages {
+		texts = append(texts, p.HeadingPath...)
+	}
+	return cite.NewVocabulary(texts, codes)
 }
 
 // spans are the passages of a source that were read for the question: those of

@@ -55,6 +55,8 @@ type Book struct {
 	Asked bool
 
 	read map[string]*reading // by finding
+	// earlier are the numbers of sources that an earlier run had read.
+	earlier map[int]bool
 }
 
 // reading is what was read for a finding, under the Book's numbers.
@@ -65,7 +67,7 @@ type reading struct {
 
 // NewBook returns a book without findings.
 func NewBook() *Book {
-	return &Book{Ledger: cite.NewLedger(), Snapshots: make(cite.Snapshots), read: make(map[string]*reading)}
+	return &Book{Ledger: cite.NewLedger(), Snapshots: make(cite.Snapshots), read: make(map[string]*reading), earlier: make(map[int]bool)}
 }
 
 // Add takes over what was gathered, and a finding made of it whose text and
@@ -73,13 +75,16 @@ func NewBook() *Book {
 // already. It returns the finding as the Book has it: with an ID, if it had
 // none, and the Book's numbers. A source whose text is not the one that the Book
 // has of that address is left out with all that rests on it.
-func (b *Book) Add(e *sources.Evidence, f Finding) Finding {
+func (b *Book) Add(e *sources.Evidence, f Finding) Finding { return b.add(e, f, false) }
+
+// add is Add; earlier says that e is what an earlier run had read.
+func (b *Book) add(e *sources.Evidence, f Finding, earlier bool) Finding {
 	if f.ID == "" {
 		f.ID = fmt.Sprintf("f%d", len(b.Findings)+1)
 	}
 	f.Passages, f.Items = slices.Clone(f.Passages), slices.Clone(f.Items)
 	if e != nil {
-		to := b.takeSources(e)
+		to := b.takeSources(e, earlier)
 		number := func(n int) (int, bool) { m, ok := to[n]; return m, ok }
 		f.Text = cite.Renumber(f.Text, number)
 		f.Passages = renumbered(f.Passages, to)
@@ -102,26 +107,48 @@ func (b *Book) Note(trouble string) {
 
 // takeSources enters the sources of e that were read and returns the Book's
 // numbers for them.
-func (b *Book) takeSources(e *sources.Evidence) map[int]int {
+func (b *Book) takeSources(e *sources.Evidence, earlier bool) map[int]int {
 	to := make(map[int]int)
 	for _, src := range e.Ledger.Sources() {
 		snap := e.Snapshots[src.Snapshot]
 		if snap == nil {
 			continue
 		}
-		if known, ok := b.Ledger.Lookup(src.URI); ok && known.Snapshot != "" {
-			if known.Snapshot == snap.Hash {
-				to[src.Number] = b.Ledger.Add(src).Number // which may know more of it
-			}
-			continue
-		}
-		entered := b.Ledger.Add(src)
-		b.Snapshots[snap.Hash] = snap
-		if _, err := b.Ledger.Read(entered.Number, snap); err == nil {
-			to[src.Number] = entered.Number
+		if n, ok := b.takeSource(src, snap, earlier); ok {
+			to[src.Number] = n
 		}
 	}
 	return to
+}
+
+// takeSource enters a source and returns its number. Of two texts under one
+// address the first counts, unless one of them was read by an earlier run: then
+// each is a source of its own.
+func (b *Book) takeSource(src cite.Source, snap *cite.Snapshot, earlier bool) (number int, ok bool) {
+	enter := b.Ledger.Add
+	if known, has := b.Ledger.Lookup(src.URI); has && known.Snapshot != "" {
+		if known.Snapshot == snap.Hash {
+			return b.Ledger.Add(src).Number, true // which may know more of it
+		}
+		for _, other := range b.Ledger.Sources() {
+			if other.Snapshot == snap.Hash && cite.Canonical(other.URI) == cite.Canonical(src.URI) {
+				return other.Number, true
+			}
+		}
+		if !earlier && !b.earlier[known.Number] {
+			return 0, false
+		}
+		enter = b.Ledger.Anew
+	}
+	entered := enter(src)
+	b.Snapshots[snap.Hash] = snap
+	if _, err := b.Ledger.Read(entered.Number, snap); err != nil {
+		return 0, false
+	}
+	if earlier {
+		b.earlier[entered.Number] = true
+	}
+	return entered.Number, true
 }
 
 // renumbered are passages under other numbers, without those that have none.

@@ -211,8 +211,10 @@ func askFor(ctx context.Context, s *run.Scope, q run.Question, wait time.Duratio
 	return answer, err
 }
 
-// inLanguage says whether a text that a model wrote about a question may be
-// taken: it is in the language wanted, or in that of the question.
+// InLanguage says whether a text that a model wrote may be taken: it is in the
+// language wanted, or in that of the question.
+func (b Brief) InLanguage(text string) bool { return inLanguage(text, b.Question, b.Language) }
+
 func inLanguage(text, question string, wanted lang.Code) bool {
 	is := lang.DetectAmong(text, wanted, lang.Detect(question), lang.English, lang.Russian, lang.Chinese)
 	return is == "" || is == wanted || is == lang.Detect(question)

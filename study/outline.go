@@ -86,7 +86,15 @@ func (x *writing) plan(ctx context.Context) error {
 			return err
 		}
 		if made.Overruled() {
-			x.trouble = append(x.trouble, lang.Text(x.Brief.Language, "research.by-rules", "why", made.Why))
+			x.trouble = append(x.trouble, lang.Text(x.Brief.Language, "research.by-rules", "why", prompt.Told(x.Brief.Language, made.Why)))
+		}
+		said := ""
+		for _, n := range made.Value.Sections {
+			said += n.Title + ". " + n.Description + "\n"
+		}
+		if !made.Extractive && !x.Brief.InLanguage(said) {
+			x.trouble = append(x.trouble, lang.Text(x.Brief.Language, "research.by-rules", "why", lang.Text(x.Brief.Language, "study.other-language")))
+			made.Value = x.outlineByRules()
 		}
 		for _, n := range made.Value.Sections[:min(len(made.Value.Sections), mostSections)] {
 			n.Title, n.Description = oneLine(cite.Sanitize(n.Title)), oneLine(cite.Sanitize(n.Description))

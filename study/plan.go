@@ -3,10 +3,12 @@ package study
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dossier/cite"
 	"dossier/event"
+	"dossier/extract"
 	"dossier/sources"
 )
 
@@ -93,6 +95,30 @@ func (p *Plan) Miss(item string) {
 	}
 }
 
+// Want puts a question of the user on the rubric and returns its ID; an item that
+// asks the same is it.
+func (p *Plan) Want(question string) string {
+	highest := 0
+	for _, i := range p.Rubric {
+		if asksSame(i.Question, question) {
+			return i.ID
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(i.ID, "r")); err == nil {
+			highest = max(highest, n)
+		}
+	}
+	item := Item{ID: fmt.Sprintf("r%d", highest+1), Question: question, Kind: SubQuestion, State: Open}
+	p.Rubric = append(slices.Clone(p.Rubric), item)
+	return item.ID
+}
+
+// Drop takes an item off the rubric: nobody wants to know it any more.
+func (p *Plan) Drop(item string) {
+	p.Rubric = slices.DeleteFunc(slices.Clone(p.Rubric), func(i Item) bool { return i.ID == item })
+}
+
+func asksSame(a, b string) bool { return strings.EqualFold(a, b) || extract.Same(a, b) }
+
 // OpenItems are those that are neither covered nor known to be missing.
 func (p *Plan) OpenItems() []Item {
 	return slices.DeleteFunc(slices.Clone(p.Rubric), func(i Item) bool { return i.State != Open })
@@ -149,6 +175,23 @@ func (p *Plan) Text() string {
 	return out.String()
 }
 
+// Said is what a plan says to its reader, without its queries, which may be in any
+// language.
+func (p *Plan) Said() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s\n", p.Title)
+	for _, s := range p.Sections {
+		fmt.Fprintf(&out, "%s\n%s\n", s.Title, s.Description)
+	}
+	for _, t := range p.Tasks {
+		fmt.Fprintf(&out, "%s\n", t)
+	}
+	for _, i := range p.Rubric {
+		fmt.Fprintf(&out, "%s\n", i.Question)
+	}
+	return out.String()
+}
+
 // ParsePlan reads a plan in the form of Plan.Text. It is false where there is no
 // section.
 func ParsePlan(text string) (Plan, bool) {
@@ -179,11 +222,10 @@ func (p Plan) Cleaned(most int) Plan {
 	seen := make(map[string]bool)
 	for _, s := range p.Sections {
 		s.Title, s.Description = oneLine(cite.Sanitize(s.Title)), oneLine(cite.Sanitize(s.Description))
-		if key := strings.ToLower(s.Title); s.Title == "" || seen[key] || len(sections) == most {
+		if s.Title == "" || seen[strings.ToLower(s.Title)] || len(sections) == most {
 			continue
-		} else {
-			seen[key] = true
 		}
+		seen[strings.ToLower(s.Title)] = true
 		if s.Description == "" {
 			s.Description = s.Title
 		}

@@ -44,15 +44,19 @@ func TestPrompts(t *testing.T) {
 		show("outline "+code, messages, err)
 		in := sectionInput{
 			Question: c.question, Context: c.said, Title: c.said, Description: c.question, Others: []string{"A", "B"}, Material: []string{c.text},
-			Passages: []sources.Excerpt{{Source: 1, Title: "“T”", Date: "2024", Place: "P", Text: c.text}}, Language: language, Date: "2026-11-15", Min: 300, Max: 800,
+			Passages: []sources.Excerpt{{Source: 1, Title: "“T”", Date: "2024", Place: "P", Text: c.text}}, Language: language, Date: "2026-11-15", Min: 300, Max: 800, Measure: measure(c.code),
 		}
 		messages, err = section.Messages(in)
 		show("section "+code, messages, err)
 		in.Sofar = c.text
 		messages, err = section.Messages(in)
 		show("expand "+code, messages, err)
-		messages, err = summaryTask.Messages(frameInput{What: "summary", How: "First the answer.", Question: c.question, Language: language, Sections: []ReportSection{{"“T”", c.text}}, Missing: []string{c.said}, Insights: c.text, Min: 200, Max: 400})
+		messages, err = summaryTask.Messages(frameInput{What: "summary", How: "First the answer.", Question: c.question, Language: language, Sections: []ReportSection{{"“T”", c.text}}, Missing: []string{c.said}, Insights: c.text, Min: 200, Max: 400, Measure: measure(c.code)})
 		show("summary "+code, messages, err)
+		messages, err = standAlone.Messages(standaloneInput{Question: c.said + "?", History: []llm.Message{{Role: llm.RoleUser, Content: c.question}, {Role: llm.RoleAssistant, Content: c.text}}, Language: language, Date: "2026-11-15"})
+		show("standalone "+code, messages, err)
+		messages, err = followUps.Messages(followUpsInput{Question: c.question, Language: language, Date: "2026-11-15", Sections: []ReportSection{{"“T”", c.text}}, Missing: []string{c.said}, Conflicts: []string{c.text}, Most: FollowUps})
+		show("followups "+code, messages, err)
 	}
 	const file = "testdata/prompts.golden"
 	if *update {

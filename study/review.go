@@ -82,23 +82,25 @@ func edited(p Plan, answer string) (changed Plan, done bool) {
 	}
 	sections, tasks := slices.Clone(p.Sections), slices.Clone(p.Tasks)
 	var dropped []int
-	any := false
+	edits := 0
 	for _, line := range strings.FieldsFunc(answer, func(r rune) bool { return r == '\n' || r == ';' || r == '；' }) {
 		line = strings.TrimSpace(line)
 		if m := dropLine.FindStringSubmatch(line); m != nil {
 			if n, err := strconv.Atoi(m[1]); err == nil {
-				dropped, any = append(dropped, n), true
+				dropped = append(dropped, n)
+				edits++
 			}
 		} else if m := addLine.FindStringSubmatch(line); m != nil {
-			any = true
+			edits++
 			if len(p.Sections) > 0 || len(p.Tasks) == 0 {
 				sections = append(sections, PlanSection{Title: oneLine(m[1])})
 			} else {
 				tasks = append(tasks, oneLine(m[1]))
+				p.Want(oneLine(m[1]))
 			}
 		}
 	}
-	if !any {
+	if edits == 0 {
 		return p, true
 	}
 	slices.Sort(dropped)
@@ -106,11 +108,22 @@ func edited(p Plan, answer string) (changed Plan, done bool) {
 		if n >= 1 && n <= len(sections) && len(sections) > 1 {
 			sections = slices.Delete(sections, n-1, n)
 		} else if len(sections) == 0 && n >= 1 && n <= len(tasks) && len(tasks) > 1 {
+			p = p.without(tasks[n-1])
 			tasks = slices.Delete(tasks, n-1, n)
 		}
 	}
 	p.Sections, p.Tasks = sections, tasks
 	return p.relisted(), false
+}
+
+// without is a plan whose rubric does not ask for a task of it.
+func (p Plan) without(task string) Plan {
+	for _, i := range p.Rubric {
+		if i.Kind == SubQuestion && asksSame(i.Question, task) {
+			p.Drop(i.ID)
+		}
+	}
+	return p
 }
 
 // Steered applies what a user said while the work goes on: it changes the plan, or
@@ -145,6 +158,6 @@ func (p Plan) relisted() Plan {
 	for i := range kept {
 		kept[i].ID = "r" + strconv.Itoa(len(items)+i+1)
 	}
-	p.Rubric = append(items, kept...)
+	p.Rubric = slices.Concat(items, kept)
 	return p
 }

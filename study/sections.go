@@ -42,6 +42,7 @@ type sectionInput struct {
 	Language    string
 	Date        string
 	Min, Max    int
+	Measure     string
 }
 
 // A section that no model writes consists of quotes.
@@ -68,6 +69,9 @@ func (x *writing) sections(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			for _, q := range x.evidence(x.findingsOf(x.outline[i])).Passages {
+				p.read = append(p.read, q.Passage)
+			}
 			x.parts[i] = p
 			if p.Text == "" && len(p.Quotes) == 0 {
 				return nil // others quote all that it has
@@ -93,7 +97,7 @@ func (x *writing) section(ctx context.Context, s *run.Scope, i int, quotes []cit
 	e := x.Book.Evidence(n.Description, x.findingsOf(n)...)
 	in := sectionInput{
 		Question: x.Brief.Refined, Context: x.Brief.Context(), Title: n.Title, Description: n.Description, Passages: e.Excerpts(x.ContextTokens / 2),
-		Language: x.Brief.Language.Name(), Date: s.Record().Created.Format("2006-01-02"), Min: x.Lengths.Section.Min, Max: x.Lengths.Section.Max,
+		Language: x.Brief.Language.Name(), Date: s.Record().Created.Format("2006-01-02"), Min: x.Lengths.Section.Min, Max: x.Lengths.Section.Max, Measure: measure(x.Brief.Language),
 	}
 	for j, o := range x.outline {
 		if j != i {
@@ -159,7 +163,7 @@ func (x *writing) written(ctx context.Context, s *run.Scope, i int, e *sources.E
 		}
 		if made.Extractive {
 			if made.Overruled() {
-				p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "study.section-by-rules", "why", made.Why))
+				p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "study.section-by-rules", "why", prompt.Told(x.Brief.Language, made.Why)))
 			}
 			return p, false, nil
 		}
@@ -187,7 +191,7 @@ func told(s *run.Scope, section int) *cite.Stream {
 // checked is what holds of a section that a model wrote.
 func (x *writing) checked(ctx context.Context, s *run.Scope, e *sources.Evidence, made prompt.Decision[Section]) (p part, held bool, err error) {
 	if made.Why != "" { // it is what there was when the run was told to finish
-		p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "research.answer-cut", "why", made.Why))
+		p.trouble = append(p.trouble, lang.Text(x.Brief.Language, "research.answer-cut", "why", prompt.Told(x.Brief.Language, made.Why)))
 	}
 	result, err := e.Verify(ctx, s, sources.Writing{
 		Models: x.Models, Model: x.Model, Language: x.Brief.Language, Text: x.ownSources(e, made.Value.Content), Drop: true, Better: true,
@@ -303,7 +307,11 @@ func (x *writing) candidates(n Node) []cite.Passage {
 	var out []cite.Passage
 	for _, id := range x.findingsOf(n) {
 		if f, ok := x.Book.Finding(id); ok {
-			out = append(out, f.Passages...)
+			for _, p := range f.Passages {
+				if p, ok := x.sound(p); ok {
+					out = append(out, p)
+				}
+			}
 		}
 	}
 	e := x.Book.Evidence(n.Description, x.findingsOf(n)...)
@@ -329,6 +337,39 @@ func (x *writing) candidates(n Node) []cite.Passage {
 		out = append(out, p)
 	}
 	return out
+}
+
+// sound is the part of a passage around what says most that has no junk in it;
+// ok is false where that is junk itself.
+func (x *writing) sound(p cite.Passage) (_ cite.Passage, ok bool) {
+	read, ok := x.Book.passage(p)
+	if !ok {
+		return p, false
+	}
+	mark := lang.Span{Start: p.MarkStart - p.Start, End: p.MarkEnd - p.Start}
+	junk := extract.Junk(x.Brief.Question)
+	sentences := lang.Sentences(read.Text)
+	at := slices.IndexFunc(sentences, func(s lang.Span) bool { return s.Start < mark.End && mark.Start < s.End })
+	if p.MarkEnd <= p.MarkStart {
+		at = slices.IndexFunc(sentences, func(s lang.Span) bool { return !junk(s.In(read.Text)) })
+	}
+	if at < 0 || junk(sentences[at].In(read.Text)) {
+		return p, false
+	}
+	from, to := at, at
+	for from > 0 && !junk(sentences[from-1].In(read.Text)) {
+		from--
+	}
+	for to+1 < len(sentences) && !junk(sentences[to+1].In(read.Text)) {
+		to++
+	}
+	if from > 0 {
+		p.Start, p.Line = p.Start+sentences[from].Start, 0
+	}
+	if to+1 < len(sentences) {
+		p.End = p.End - len(read.Text) + sentences[to].End
+	}
+	return p, true
 }
 
 // quoted is a section made of quotes under a line that says what they are.

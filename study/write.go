@@ -19,6 +19,14 @@ import (
 // Length is a number of words, as lang.Words counts them: in Chinese, characters.
 type Length struct{ Min, Max int }
 
+// measure is what a model is told that a length is in.
+func measure(code lang.Code) string {
+	if code == lang.Chinese {
+		return "Chinese characters (字)"
+	}
+	return "words"
+}
+
 // Lengths are those of a report. A part for which there is too little evidence is
 // shorter; nothing is filled up.
 type Lengths struct {
@@ -67,6 +75,12 @@ type Work struct {
 	About []string
 	// Stopped says that the work was cut short.
 	Stopped bool
+	// FollowUps is how many questions are suggested in the end, and Gaps is what
+	// whoever looked back found missing. With any, the Book is kept in Blobs for
+	// those who ask them.
+	FollowUps int
+	Gaps      []string
+	Blobs     sources.Blobs
 }
 
 const (
@@ -79,18 +93,20 @@ const (
 // writing is a Write under way.
 type writing struct {
 	Work
-	scope   *run.Scope
-	pieces  []piece
-	outline []Node
-	parts   []part // by node
-	models  []string
-	trouble []string
+	scope    *run.Scope
+	pieces   []piece
+	outline  []Node
+	parts    []part          // by node
+	disputed []cite.Conflict // in what was read
+	models   []string
+	trouble  []string
 }
 
 // part is a section as it was written.
 type part struct {
 	report.Section
 	claims  []cite.Checked
+	read    []cite.Passage // what it was written from
 	model   string
 	trouble []string
 }
@@ -107,6 +123,27 @@ func Write(ctx context.Context, s *run.Scope, w Work) (*report.Report, error) {
 		w.ContextTokens = DefaultContext
 	}
 	x := &writing{Work: w, scope: s.Child("write")}
+	if w.FollowUps == 0 || len(w.Book.Ledger.Sources()) == 0 {
+		return x.write(ctx)
+	}
+	name := ""
+	keep := run.Go(ctx, x.scope, "keep", func(ctx context.Context, s *run.Scope) (err error) {
+		name, err = w.Book.keep(ctx, s, w.Blobs)
+		return err
+	})
+	r, err := x.write(ctx)
+	if kerr := keep.Wait(context.WithoutCancel(ctx)); err == nil {
+		err = kerr
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Book = name
+	return r, nil
+}
+
+// write makes the report.
+func (x *writing) write(ctx context.Context) (*report.Report, error) {
 	if err := x.compress(ctx); err != nil {
 		return nil, err
 	}
@@ -130,7 +167,7 @@ func (x *writing) begun(outcome report.Outcome) *report.Report {
 	rec := x.scope.Record()
 	r := &report.Report{
 		Version: report.Version, Run: rec.ID, Created: rec.Created.UTC(), Question: x.Brief.Question, Title: x.Plan.Title, Lang: x.Brief.Language,
-		Outcome: outcome, Kind: report.Research, Base: x.Base, Assisted: x.Book.Asked,
+		Outcome: outcome, Kind: report.Research, Base: x.Base, Assisted: x.Book.Asked, Outlook: x.Lengths.Outlook,
 	}
 	r.Notes = slices.Clone(x.About)
 	r.Notes = append(r.Notes, x.Brief.Assumptions...)
@@ -167,6 +204,8 @@ func (x *writing) assemble(ctx context.Context) (*report.Report, error) {
 		r.Sections = append(r.Sections, p.Section)
 		r.Claims = append(r.Claims, p.claims...)
 	}
+	x.plotted(r.Sections)
+	x.disputed = x.disagreements()
 	framed, err := x.frames(ctx, r)
 	if err != nil {
 		return nil, err
@@ -232,13 +271,19 @@ func (x *writing) finished(r *report.Report) (*report.Report, error) {
 	return r, nil
 }
 
-// conflicts are the disagreements in what was read in which something takes part
-// that the report says.
-func (x *writing) conflicts(r *report.Report) []cite.Conflict {
-	var read, said []cite.Passage
+// disagreements are those in what was read.
+func (x *writing) disagreements() []cite.Conflict {
+	var read []cite.Passage
 	for _, p := range x.evidence(x.ids()).Passages {
 		read = append(read, p.Passage)
 	}
+	return cite.Conflicts(x.Book.Ledger, x.Book.Snapshots, read)
+}
+
+// conflicts are the disagreements in which something takes part that the report
+// says.
+func (x *writing) conflicts(r *report.Report) []cite.Conflict {
+	var said []cite.Passage
 	for _, c := range r.Claims {
 		said = append(said, c.Passages...)
 	}
@@ -247,7 +292,7 @@ func (x *writing) conflicts(r *report.Report) []cite.Conflict {
 			return q.Source == s.Passage.Source && q.Start < s.Passage.End && s.Passage.Start < q.End
 		})
 	}
-	all := slices.DeleteFunc(cite.Conflicts(x.Book.Ledger, x.Book.Snapshots, read), func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
+	all := slices.DeleteFunc(slices.Clone(x.disputed), func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
 	return cite.OfOneThing(all, x.Book.Ledger, x.Book.Snapshots)
 }
 

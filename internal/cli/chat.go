@@ -142,13 +142,7 @@ func (t *talk) command(name, rest string) error {
 
 // from is what is answered from, in words.
 func (t *talk) from() string {
-	var out []string
-	for _, d := range append([]sources.Documents{{Paths: t.in.Paths, Collection: t.in.Collection}}, t.in.Also...) {
-		out = append(out, d.Paths...)
-		if d.Collection != "" {
-			out = append(out, d.Collection)
-		}
-	}
+	out := documentsOf(t.in)
 	if t.asked.scope != nil && !t.asked.none {
 		out = append(out, strings.Join(append([]string{lang.Text(t.locale(), "chat.web")}, t.asked.scope.Engines...), " "))
 	}
@@ -156,6 +150,18 @@ func (t *talk) from() string {
 		return lang.Text(t.locale(), "chat.model")
 	}
 	return term.Line(strings.Join(out, ", "))
+}
+
+// documentsOf are the names of the documents that something is asked of.
+func documentsOf(in sources.Target) []string {
+	var out []string
+	for _, d := range append([]sources.Documents{{Paths: in.Paths, Collection: in.Collection}}, in.Also...) {
+		out = append(out, d.Paths...)
+		if d.Collection != "" {
+			out = append(out, d.Collection)
+		}
+	}
+	return out
 }
 
 // converse reads messages and has them answered until the user leaves. On a

@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"dossier"
+	"dossier/internal/base/term"
 	"dossier/lang"
+	"dossier/mode"
+	"dossier/report"
 	"dossier/run"
 )
 
@@ -50,6 +55,50 @@ func (f *deepFlags) set(a *app, c *researchCmd) error {
 	maps.Copy(set, given)
 	a.Set = set
 	return nil
+}
+
+// goOn has a question that follows a deep research, and names nothing to ask, ask
+// what that asked.
+func (f *deepFlags) goOn(a *app, l *link, req *dossier.Request, code lang.Code) error {
+	if in := req.In; !f.DeepResearch || req.Session == "" || len(in.Paths) > 0 || in.Collection != "" || in.Web != nil || strings.TrimSpace(req.Context) != "" {
+		return nil
+	}
+	list, err := l.List(a.ctx, dossier.Filter{Session: req.Session, Status: run.Done})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(r run.Record) bool { return r.Mode == deepResearchMode })
+	if i < 0 {
+		return nil
+	}
+	before, err := l.Get(a.ctx, list[i].ID)
+	if err != nil {
+		return err
+	}
+	var asked mode.Request
+	if err := json.Unmarshal(before.Request, &asked); err != nil {
+		return fmt.Errorf("the request of run %s: %w", before.ID, err)
+	}
+	asked.In.Base, req.In = req.In.Base, asked.In
+	places := documentsOf(asked.In)
+	if asked.In.Web != nil {
+		places = append(places, lang.Text(code, "chat.web"))
+	}
+	if len(places) > 0 {
+		a.notef("%s", lang.Text(code, "place.before", "places", term.Line(strings.Join(places, ", "))))
+	}
+	return nil
+}
+
+// tellNext says what may be asked next, where the report is not shown.
+func (a *app) tellNext(r *report.Report) {
+	if len(r.FollowUps) == 0 {
+		return
+	}
+	a.notef("%s", lang.Text(r.Lang, "next.ask", "command", `dossier research --deep-research --continue "…"`))
+	for _, q := range r.FollowUps {
+		a.notef("- %s", term.Line(q))
+	}
 }
 
 // questionFlag takes -q for the question of a deep research where a value follows

@@ -308,9 +308,7 @@ func (f *follower) answer(ctx context.Context) *ending {
 	}
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
-	f.mu.Lock()
-	f.asking = stop
-	f.mu.Unlock()
+	f.asks(stop)
 	for _, ask := range detail.Asks {
 		text, err := f.prompt(asking, ask.Question)
 		if err != nil && asking.Err() != nil && ctx.Err() == nil {
@@ -324,6 +322,13 @@ func (f *follower) answer(ctx context.Context) *ending {
 		}
 	}
 	return nil
+}
+
+// asks says how Ctrl-C ends what the user is asked; nil where nothing is.
+func (f *follower) asks(stop context.CancelFunc) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asking = stop
 }
 
 // answerInTime gets the answer to a question for which a run waits only a while,
@@ -343,6 +348,8 @@ func (f *follower) answerInTime(ctx context.Context, id string) error {
 	f.view.pause()
 	asking, stop := context.WithTimeout(ctx, f.config.DeepResearch.ClarifyWait)
 	defer stop()
+	f.asks(stop)
+	defer f.asks(nil)
 	text, err := f.prompt(asking, detail.Asks[i].Question)
 	if err != nil {
 		return context.Cause(ctx) // time passed, or the input has ended: the run goes on

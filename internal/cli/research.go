@@ -125,6 +125,11 @@ func (c *researchCmd) Run(a *app) error {
 		if err := choice.into(a, l, &req.In); err != nil {
 			return err
 		}
+		if !choice.none {
+			if err := c.goOn(a, l, &req, code); err != nil {
+				return err
+			}
+		}
 		if err := a.tellPlace(l, req, code); err != nil {
 			return err
 		}
@@ -151,6 +156,7 @@ func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, fo
 	r, rerr := l.Report(context.Background(), rec.ID)
 	if rerr == nil {
 		rerr = a.deliver(r, form, c.Output)
+		a.tellNext(r)
 	}
 	if rerr != nil {
 		return rerr

@@ -74,8 +74,9 @@ func judge(rec run.Record, c course, r *report.Report) verdict {
 	if _, spent := last(c, func(b event.BudgetWarning) bool { return b.Hit }); spent {
 		return verdict{code: exitBudget}
 	}
-	if end, ok := last(c, anyOf[event.AgentFinished]); ok && end.Outcome != string(tool.Completed) {
+	if end, ok := last(c, anyOf[event.AgentFinished]); ok && !searches(rec.Mode) && end.Outcome != string(tool.Completed) {
 		// The agent that was last at work found no answer; perhaps it is known why.
+		// Of a team's researchers it is the report that counts.
 		trouble, _ := last(c, anyOf[event.RunError])
 		if code, ok := exitCodes[trouble.Code]; ok {
 			return verdict{code: code, hint: trouble.Hint}

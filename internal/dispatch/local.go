@@ -117,6 +117,11 @@ func (l *Local) Enqueue(ctx context.Context, id string, how Entry) error {
 	default:
 		return nil // it waits already
 	}
+	return l.enter(ctx, id, how)
+}
+
+// enter lets a run whose stage is entering wait for its turn.
+func (l *Local) enter(ctx context.Context, id string, how Entry) error {
 	rec, err := l.Store.Run(ctx, id)
 	if err == nil && rec.Owner != "" && rec.Owner != l.Owner && time.Now().Before(rec.LeaseUntil) {
 		l.drop(id) // another process is on it, and finds what there is to do
@@ -257,37 +262,34 @@ func (l *Local) hasTurn(id string) bool {
 	return false
 }
 
-// execute works on a run until there is nothing more to do for it now.
+// execute works on a run until it rests, and lets it wait for its turn again when
+// there was more to do for it by then: one that came here only to rest has none.
 func (l *Local) execute(id string) {
-	for {
-		l.mu.Lock()
-		l.stages[id] = executing
-		l.mu.Unlock()
-		status, err := l.exec.Execute(l.ctx, id)
-		l.told(id, status, err)
-		l.mu.Lock()
-		more := l.stages[id] == again && !l.closed && err == nil
-		l.mu.Unlock()
-		if more {
-			continue
-		}
-		leaves := status.Ended() || status == run.Waiting || status == run.Paused || errors.Is(err, run.ErrEnded) || errors.Is(err, run.ErrUnknownRun)
-		if leaves {
-			l.leave(id)
-		}
-		l.mu.Lock()
-		more = l.stages[id] == again && !l.closed
+	l.mu.Lock()
+	l.stages[id] = executing
+	l.mu.Unlock()
+	status, err := l.exec.Execute(l.ctx, id)
+	l.told(id, status, err)
+	leaves := status.Ended() || status == run.Waiting || status == run.Paused || errors.Is(err, run.ErrEnded) || errors.Is(err, run.ErrUnknownRun)
+	if leaves {
+		l.leave(id)
+	}
+	l.mu.Lock()
+	more := l.stages[id] == again && !l.closed
+	if more {
+		l.stages[id], l.mine[id] = entering, true // and no sweep finds it meanwhile
+	} else {
 		delete(l.stages, id)
 		if leaves {
 			delete(l.mine, id)
 		}
-		l.mu.Unlock()
-		if more {
-			if err := l.Enqueue(l.ctx, id, Resumed); err != nil {
-				l.Log.Error("a run could not go on", "run", id, "error", err)
-			}
-		}
+	}
+	l.mu.Unlock()
+	if !more {
 		return
+	}
+	if err := l.enter(l.ctx, id, Resumed); err != nil {
+		l.Log.Error("a run could not go on", "run", id, "error", err)
 	}
 }
 

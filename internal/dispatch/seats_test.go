@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -177,6 +178,46 @@ func TestATurnThatIsOverWhenAWorkerIsFree(t *testing.T) {
 		time.Sleep(time.Second)
 		if got := y.began(); !slices.Equal(got, []string{"busy", "r"}) {
 			t.Errorf("%v began", got)
+		}
+	})
+}
+
+// A run that is paused while it waits for its turn, and resumed before its worker
+// has left it, waits for its turn again.
+func TestOneThatCameToRestHasNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t)
+		office(t, y.store, 1)
+		var l *dispatch.Local
+		var paused atomic.Int32
+		l = y.worker("w", func(o *dispatch.Options) {
+			o.Turns = seats{&shaky{Store: y.store.Handle()}}
+			o.Left = func(id string, status run.Status) {
+				if status != run.Paused {
+					return
+				}
+				paused.Add(1)
+				h, err := y.store.History(t.Context(), id)
+				y.must(err)
+				r, err := run.Reopen(h, run.ReopenOptions{Home: "w"})
+				y.must(err)
+				y.must(y.store.Reopen(t.Context(), id, r))
+				y.must(l.Enqueue(t.Context(), id, dispatch.Resumed))
+			}
+		})
+		for _, id := range []string{"1", "2"} {
+			y.create(id, "w")
+			y.must(l.Enqueue(t.Context(), id, dispatch.Fresh))
+			time.Sleep(time.Second)
+		}
+		y.must(l.Signal(t.Context(), "2", run.Signal{Kind: run.SignalPause}))
+		time.Sleep(time.Second)
+		if got := y.began(); paused.Load() != 1 || !slices.Equal(got, []string{"1"}) {
+			t.Errorf("%v began, %d paused", got, paused.Load())
+		}
+		time.Sleep(30 * time.Second)
+		if got := y.status("2"); !got.Ended() {
+			t.Errorf("it is %s", got)
 		}
 	})
 }

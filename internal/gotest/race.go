@@ -16,13 +16,15 @@ var raced = []string{
 }
 
 // repeating are tests of the root that do the same work for every question of
-// an invented web, for every commit of a run or under every configuration: a
+// an invented web, for every commit of a run, at many calls of its model or under
+// every configuration: a
 // race in it shows in the other tests too, and these would take longer than all
 // the rest together.
 var repeating = []string{
 	"TestWebCitesOnlyWhatWasRead", "TestWebWithoutAModel", "TestWebDoesWhatTheSeedSays", "TestWebAfterALongConversation",
-	"TestRunsGoOnWithWhatThereIs",
+	"TestRunsGoOnWithWhatThereIs", "TestReplayNeedsNoConfiguration", "TestDeepResearchWhoseModelGoes", "TestDeepResearchWithinABudget",
 	"TestWebSurvivesAPowerCut", "TestAgentsSurviveAPowerCut", "TestResearchSurvivesAPowerCut",
+	"TestTeamSurvivesAPowerCut", "TestLoopSurvivesAPowerCut",
 }
 
 // racing is what go test is told beside the packages. SQLite is C that was

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"dossier/reader"
 )
@@ -72,6 +73,16 @@ func TestAgentsRepeatNothingThatWasRecorded(t *testing.T) {
 func TestQueuedRunsSurviveAKill(t *testing.T) {
 	var out, errs bytes.Buffer
 	k := &test{self: os.Args[0], dir: t.TempDir(), queue: 300, out: &out, errs: &errs}
+	ok, err := k.run(t.Context())
+	if err != nil || !ok {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	t.Log(strings.TrimSpace(out.String()))
+}
+
+func TestDeepResearchSurvivesKills(t *testing.T) {
+	var out, errs bytes.Buffer
+	k := &test{self: os.Args[0], dir: t.TempDir(), research: true, cycles: 4, seed: uint64(time.Now().UnixNano()), out: &out, errs: &errs}
 	ok, err := k.run(t.Context())
 	if err != nil || !ok {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)

@@ -12,7 +12,8 @@
 // With -search the child is the product's own engine that searches a local web,
 // killed at each of its calls to the model, the search engine and the pages;
 // with -agents it is one of its agents at a piece of research; with -queued it
-// has many runs queued on the instances of an agent.
+// has many runs queued on the instances of an agent. With -deep it is a deep
+// research, by a team and by the evidence loop, killed at random moments.
 //
 // Its last line is the verdict, and it exits 0 only when all of it holds. With
 // -keep DIR the databases and the call logs stay for other programs to check.
@@ -53,6 +54,7 @@ func main() {
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
 	search := flag.Bool("search", false, "kill a search of the web at each of its calls to model, engine and pages instead")
 	agents := flag.Bool("agents", false, "kill agents, one with each decider, at each of their calls instead")
+	deep := flag.Bool("deep", false, "kill deep research, by each of its engines, at random moments instead")
 	faults := flag.Bool("faults", false, "have model, search engine and effects fail too, resume runs and raise their budgets")
 	queued := flag.Int("queued", 0, "kill a process that has so many runs queued on the instances of an agent instead")
 	zombie := flag.Bool("zombie", false, "stop a worker past its lease instead, let another take over, and wake the first")
@@ -68,7 +70,7 @@ func main() {
 		defer os.RemoveAll(tmp)
 		dir = tmp
 	}
-	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, agents: *agents, failures: *faults, queue: *queued, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
+	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, agents: *agents, research: *deep, failures: *faults, queue: *queued, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
 	ok, err := t.run(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "killtest:", err)
@@ -87,6 +89,7 @@ type test struct {
 	zombie    bool
 	searches  bool
 	agents    bool
+	research  bool
 	failures  bool
 	queue     int
 	dir       string
@@ -107,6 +110,9 @@ func (t *test) run(ctx context.Context) (bool, error) {
 	}
 	if t.agents {
 		return t.search(ctx, agentsAtWork())
+	}
+	if t.research {
+		return t.deep(ctx)
 	}
 	if t.queue > 0 {
 		return t.queued(ctx)

@@ -406,6 +406,17 @@ var (
 	moment   = regexp.MustCompile(`\d{8}_\d{6}_|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?)?`)
 )
 
+// spoken is an event as it would be on any day at any port.
+func spoken(e event.Event, normal *strings.Replacer) (string, error) {
+	data, err := event.EncodeData(e.Data)
+	if err != nil {
+		return "", err
+	}
+	// Pages name addresses of this web, and so its port.
+	line := snapshot.ReplaceAllString(normal.Replace(fmt.Sprintf("%s %s\n", e.Kind(), data)), "HASH")
+	return moment.ReplaceAllString(callID.ReplaceAllString(line, "CALL"), "TIME"), nil
+}
+
 // look reads what became of a run.
 func look(ctx context.Context, dir string, o *outside, srv *llmtest.Server) (*searched, error) {
 	u, err := url.Parse(o.web.Searx())
@@ -449,13 +460,11 @@ func look(ctx context.Context, dir string, o *outside, srv *llmtest.Server) (*se
 					g.readBy[step] = append(g.readBy[step], page.RequestURI())
 				}
 			}
-			data, err := event.EncodeData(e.Data)
+			line, err := spoken(e.Event, normal)
 			if err != nil {
 				return err
 			}
-			// Pages name addresses of this web, and so its port.
-			line := snapshot.ReplaceAllString(normal.Replace(fmt.Sprintf("%s %s\n", e.Kind(), data)), "HASH")
-			g.told += moment.ReplaceAllString(callID.ReplaceAllString(line, "CALL"), "TIME")
+			g.told += line
 		}
 		return nil
 	})

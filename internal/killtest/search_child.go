@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"dossier"
 	"dossier/event"
@@ -48,6 +49,7 @@ func searchMain(ctx context.Context, dir string, s searching) error {
 		}
 		id = rec.ID
 	}
+	fmt.Println(sayWorking)
 	for ev, err := range e.Events(ctx, id, 0) {
 		if err != nil {
 			return err

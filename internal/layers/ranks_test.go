@@ -35,6 +35,7 @@ var ranks = map[string]int{
 	"extract":               2,
 	"prompt":                2,
 	"cite":                  2,
+	"internal/studytest":    2,
 	"internal/webtest":      2,
 	"run":                   1,
 	"internal/base/datadir": 1,

@@ -51,9 +51,12 @@ func modes(cfg *config.Config, l lang.Code, p *Product, s Site, found websearch.
 		newDeepResearch(cfg.DeepResearch.Engine,
 			supervised.New("supervisor", supervised.Parts{
 				Models: found.Models, Holdings: found.Holdings, Blobs: found.Blobs, History: found.History, Rerankers: found.Rerankers, DeepSearch: deep,
+				Past:     pastIn(s.Store),
 				Sessions: supervised.Sessions{Dir: filepath.Join(s.Dir, "agent_sessions"), Keep: cfg.DeepResearch.KeepSessions},
 			}, teamSettings(cfg, l)),
-			evidence.New(evidence.Parts{Models: found.Models, Holdings: found.Holdings, Blobs: found.Blobs, History: found.History, Rerankers: found.Rerankers}, loopSettings(cfg, l, p.rerank)),
+			evidence.New(evidence.Parts{
+				Models: found.Models, Holdings: found.Holdings, Blobs: found.Blobs, History: found.History, Rerankers: found.Rerankers, Past: pastIn(s.Store),
+			}, loopSettings(cfg, l, p.rerank)),
 		),
 		ingest.New(local),
 		agents.New(agents.Parts{

@@ -23,7 +23,6 @@ import (
 	"dossier/mode"
 	"dossier/mode/websearch"
 	"dossier/reader"
-	"dossier/run"
 	"dossier/search"
 	"dossier/sources"
 	"dossier/tool"
@@ -137,16 +136,11 @@ func (p *Product) Close() error {
 // what was said before the run that it was forked from.
 func historyIn(s store.Store) mode.History {
 	return func(ctx context.Context, session, id string, limit int) ([]event.Message, error) {
-		for {
-			rec, err := s.Run(ctx, id)
-			if errors.Is(err, run.ErrUnknownRun) || err == nil && rec.ForkOf == "" {
-				return s.Messages(ctx, session, id, limit)
-			}
-			if err != nil {
-				return nil, err
-			}
-			id = rec.ForkOf
+		before, err := original(ctx, s, id)
+		if err != nil {
+			return nil, err
 		}
+		return s.Messages(ctx, session, before, limit)
 	}
 }
 

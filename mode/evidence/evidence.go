@@ -48,6 +48,10 @@ type Settings struct {
 	Lang         lang.Code        `json:"lang,omitempty"`
 	// ContextTokens bounds what one decision reads.
 	ContextTokens int `json:"context_tokens"`
+	// FollowUps is how many questions are suggested in the end. Runs of earlier
+	// programs have 0: they suggest what is open, and don't look at what was read
+	// for earlier questions of the conversation.
+	FollowUps int `json:"follow_ups,omitempty"`
 	// Time is how long models are waited for, all decisions together; 0 is no
 	// bound.
 	Time time.Duration `json:"time,omitempty"`
@@ -67,6 +71,8 @@ type Parts struct {
 	Holdings Holdings
 	Blobs    sources.Blobs
 	History  mode.History
+	// Past finds what was delivered earlier in a conversation; it may be nil.
+	Past study.Past
 	// Rerankers by the names that Tuning.Rerank may have.
 	Rerankers map[string]search.Reranker
 }
@@ -112,7 +118,7 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 		w.known = &req.Circumstances.Circumstances
 	}
 	w.state = State{OriginalQuery: req.Question, MaxIterations: set.MaxIterations}
-	w.open, err = m.parts.Holdings.Open(ctx, s, sources.Asked{In: req.In, Material: req.Context, Language: language, Secret: sources.Said(history), Known: w.known})
+	w.open, err = m.parts.Holdings.Open(ctx, s, sources.Asked{In: req.In, Material: req.Context, Language: language, Secret: study.Secrets(history, set.FollowUps > 0), Known: w.known})
 	if err != nil {
 		return mode.Answer{}, err
 	}
@@ -140,6 +146,8 @@ type work struct {
 	open    sources.Opened
 
 	brief   study.Brief
+	earlier study.Recalled  // what earlier runs of the conversation have read
+	settled map[string]bool // titles of sections that they have read enough for
 	plan    study.Plan
 	noModel bool // there was none to plan with
 	byRules bool // the plan is made by rules
@@ -154,15 +162,24 @@ type work struct {
 
 // prepare makes clear what is meant and plans.
 func (w *work) prepare(ctx context.Context, language lang.Code) error {
-	w.brief = study.Brief{Question: w.req.Question, Refined: sources.StandAlone(w.req.Question, w.history), Language: language}
+	asked := w.req.Question
+	if w.set.FollowUps > 0 { // from here on nobody looks at the conversation
+		var err error
+		if asked, err = w.goOn(ctx, language); err != nil {
+			return err
+		}
+		w.history = nil
+	}
+	w.brief = study.Brief{Question: w.req.Question, Refined: sources.StandAlone(asked, w.history), Language: language}
 	if w.set.Clarify {
 		var err error
 		if w.brief, err = study.Clarify(ctx, w.scope, study.Clarification{
-			Models: w.Models, Model: w.req.Model, Question: w.req.Question, History: w.history, Language: language,
+			Models: w.Models, Model: w.req.Model, Question: asked, History: w.history, Language: language,
 			NoInput: w.req.NoInput, Wait: w.set.Wait,
 		}); err != nil {
 			return err
 		}
+		w.brief.Question = w.req.Question
 	}
 	w.state.ClarifiedQuery, w.state.IsClarified = w.brief.Refined, true
 	if err := w.makePlan(ctx); err != nil {
@@ -184,8 +201,13 @@ func (w *work) prepare(ctx context.Context, language lang.Code) error {
 func (w *work) research(ctx context.Context) error {
 	w.asked, w.visited = make(map[string]bool), make(map[string]bool)
 	next := make([][]string, len(w.plan.Sections)) // queries by section
+	if err := w.remember(ctx); err != nil {
+		return err
+	}
 	for i, s := range w.plan.Sections {
-		next[i] = s.Queries
+		if !w.settled[s.Title] {
+			next[i] = s.Queries
+		}
 	}
 	for n := 1; n <= w.set.MaxIterations; n++ {
 		s := w.scope.Child(fmt.Sprintf("iteration-%d", n))
@@ -209,11 +231,17 @@ func (w *work) research(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.record(ctx, s); err != nil || done || w.stopped {
+		if err := w.record(ctx, s); err != nil {
 			return err
 		}
-		if next, err = w.steer(s); err != nil {
+		if done {
+			w.state.CurrentQueries = nil // what the user wants beyond it is looked for all the same
+		}
+		if next, err = w.steer(s); err != nil || w.stopped {
 			return err
+		}
+		if done && len(slices.Concat(next...)) == 0 {
+			return nil
 		}
 	}
 	return nil
@@ -245,7 +273,7 @@ func (w *work) steer(s *run.Scope) ([][]string, error) {
 		}
 	}
 	for _, q := range w.state.CurrentQueries {
-		i := nearestSection(q, w.plan.Sections)
+		i := nearestSection(q, w.plan.Sections, w.settled)
 		next[i] = append(next[i], q)
 	}
 	return next, nil
@@ -256,9 +284,13 @@ func (w *work) report(ctx context.Context) (mode.Answer, error) {
 	for _, i := range w.plan.OpenItems() {
 		w.plan.Miss(i.ID)
 	}
+	if told := w.earlier.Told(w.book, w.brief.Language); told != "" {
+		w.book.Note(told)
+	}
 	r, err := study.Write(ctx, w.scope, study.Work{
 		Models: w.Models, Model: w.req.Model, Brief: w.brief, Plan: w.plan, Book: w.book, Lengths: study.LoopLengths,
 		ContextTokens: w.set.ContextTokens, Base: w.req.In.Base, About: w.open.Notes, Stopped: w.stopped,
+		FollowUps: w.set.FollowUps, Gaps: w.gaps, Blobs: w.Blobs,
 	})
 	if err != nil {
 		return mode.Answer{}, err
@@ -268,7 +300,11 @@ func (w *work) report(ctx context.Context) (mode.Answer, error) {
 	if err := w.record(ctx, w.scope); err != nil {
 		return mode.Answer{}, err
 	}
-	if next := w.questions(); len(next) > 0 && r.Outcome != report.Nothing {
+	next := r.FollowUps
+	if w.set.FollowUps == 0 && r.Outcome != report.Nothing {
+		next = w.questions()
+	}
+	if len(next) > 0 {
 		if err := w.scope.Emit(event.FollowUps{Questions: next}); err != nil {
 			return mode.Answer{}, err
 		}
@@ -276,7 +312,7 @@ func (w *work) report(ctx context.Context) (mode.Answer, error) {
 	return mode.Answer{Text: text, Report: r, Model: r.Model, Extractive: r.Extractive}, nil
 }
 
-// questions are those that the user may want to ask next: what is still open.
+// questions are those that runs of earlier programs suggest: what is still open.
 func (w *work) questions() []string {
 	var out []string
 	for _, i := range w.plan.Rubric {

@@ -95,8 +95,11 @@ func TestReflectionIsHeldToItsScale(t *testing.T) {
 func TestQueriesGoToTheirSection(t *testing.T) {
 	sections := []study.PlanSection{{Title: "Population", Queries: []string{"Oststrand inhabitants"}}, {Title: "Bridge", Description: "How long is the Keldra Bridge?"}}
 	for query, want := range map[string]int{"Keldra bridge length": 1, "inhabitants in 2011": 0, "something else": 0} {
-		if got := nearestSection(query, sections); got != want {
+		if got := nearestSection(query, sections, nil); got != want {
 			t.Errorf("%q goes to %d", query, got)
+		}
+		if got := nearestSection(query, sections, map[string]bool{"Bridge": true}); got != 0 {
+			t.Errorf("%q goes to %d, which is settled", query, got)
 		}
 	}
 	if compared("Keldra  Bridge") != compared("bridge keldra") {

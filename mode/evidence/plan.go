@@ -99,9 +99,13 @@ func (w *work) makePlan(ctx context.Context) error {
 	}
 	w.byRules, w.noModel = made.Extractive, made.Extractive && !made.Overruled()
 	if made.Overruled() {
-		w.book.Note(lang.Text(w.brief.Language, "research.by-rules", "why", made.Why))
+		w.book.Note(lang.Text(w.brief.Language, "research.by-rules", "why", prompt.Told(w.brief.Language, made.Why)))
 	}
 	w.plan = w.planned(made.Value)
+	if !made.Extractive && !w.brief.InLanguage(w.plan.Said()) {
+		w.book.Note(lang.Text(w.brief.Language, "research.by-rules", "why", lang.Text(w.brief.Language, "study.other-language")))
+		w.plan.Sections = nil
+	}
 	if len(w.plan.Sections) == 0 { // nothing of it was of use
 		w.byRules = true
 		w.plan = w.planned(planByRules(in))
@@ -122,11 +126,16 @@ func (w *work) planned(p ResearchPlan) study.Plan {
 	return out
 }
 
-// nearestSection is the section whose words a query has most of.
-func nearestSection(query string, sections []study.PlanSection) int {
+// nearestSection is the section whose words a query has most of, none that is
+// settled if others are not.
+func nearestSection(query string, sections []study.PlanSection, settled map[string]bool) int {
 	best, at := -1, 0
 	words := extract.Content(strings.ToLower(query))
+	all := !slices.ContainsFunc(sections, func(s study.PlanSection) bool { return !settled[s.Title] })
 	for i, s := range sections {
+		if settled[s.Title] && !all {
+			continue
+		}
 		text := strings.ToLower(s.Title + " " + s.Description + " " + strings.Join(s.Queries, " "))
 		n := 0
 		for _, w := range words {

@@ -81,7 +81,7 @@ func (w *work) reflect(ctx context.Context, s *run.Scope, n, fresh int) (done bo
 		return false, err
 	}
 	if made.Overruled() {
-		w.book.Note(lang.Text(w.brief.Language, "research.by-rules", "why", made.Why))
+		w.book.Note(lang.Text(w.brief.Language, "research.by-rules", "why", prompt.Told(w.brief.Language, made.Why)))
 	}
 	said := made.Value
 	w.gaps = nil
@@ -169,7 +169,7 @@ func (w *work) reflectByRules(in reflectInput, fresh int) Reflection {
 		if lang.Words(s.Found) >= enoughWords {
 			deep++
 		}
-		if s.Sources >= enoughSources {
+		if s.Sources >= enoughSources || w.settled[s.Title] {
 			diverse++
 		} else {
 			weak = true

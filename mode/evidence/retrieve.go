@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ func (w *work) gather(ctx context.Context, s *run.Scope, n int, queries [][]stri
 	if err := run.All(ctx, tasks...); err != nil {
 		return 0, err
 	}
-	any := false
+	searched := false
 	for i, e := range found {
 		if err := failed[i]; err != nil {
 			w.book.Note(lang.Text(w.brief.Language, "study.not-searched", "section", w.plan.Sections[i].Title, "why", err.Error()))
@@ -48,7 +49,7 @@ func (w *work) gather(ctx context.Context, s *run.Scope, n int, queries [][]stri
 		if e == nil {
 			continue
 		}
-		any = true
+		searched = true
 		w.stopped = w.stopped || e.CutShort()
 		entered, err := w.enter(s, n, i, e)
 		if err != nil {
@@ -56,7 +57,7 @@ func (w *work) gather(ctx context.Context, s *run.Scope, n int, queries [][]stri
 		}
 		fresh += entered
 	}
-	if i := slices.IndexFunc(failed, func(err error) bool { return err != nil }); !any && n == 1 && i >= 0 {
+	if i := slices.IndexFunc(failed, func(err error) bool { return err != nil }); !searched && n == 1 && i >= 0 {
 		return 0, failed[i]
 	}
 	return fresh, nil
@@ -75,10 +76,7 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 		tuning.PerRound = tuning.Queries
 	}
 	tiers, all := tiersFor(strings.Join(append([]string{w.brief.Refined, sec.Title, sec.Description}, queries...), " "), w.engines())
-	seen := make(map[string]bool, len(w.visited))
-	for at := range w.visited {
-		seen[at] = true
-	}
+	seen := maps.Clone(w.visited)
 	facets := []sources.Facet{{Title: sec.Description, Queries: slices.Clone(queries)}}
 	if n > 1 { // what is missing is asked for by itself
 		facets = nil
@@ -87,8 +85,9 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 		}
 	}
 	return sources.Job{
-		Models: w.Models, Model: w.req.Model, Blobs: w.Blobs, Rerankers: w.Rerankers, Known: w.known, Corpus: unseen(w.open.Corpus, seen),
+		Models: w.Models, Model: w.req.Model, Blobs: w.Blobs, Rerankers: w.Rerankers, Known: w.known, Corpus: sources.Without(w.open.Corpus, min(len(seen), tuning.MaxResults), func(l sources.Lead) bool { return seen[l.ID] }),
 		Question: sec.Description, Language: w.brief.Language, Where: w.open.Where, Tuning: tuning, Tiers: tiers, Wide: n > 1 || all,
+		Private: w.earlier.Private(),
 		Planned: &sources.Planned{
 			Plan:    sources.Plan{Question: sec.Description, Facets: facets},
 			NoModel: w.noModel, ByRules: w.byRules && n == 1,
@@ -178,14 +177,22 @@ func (w *work) enter(s *run.Scope, n, i int, e *sources.Evidence) (fresh int, er
 	}
 	f = w.book.Add(e, f)
 	w.plan.Cover(item, f.ID)
-	all := w.book.Ledger.Sources()
-	for _, src := range all[before:] {
+	return len(w.book.Ledger.Sources()) - before, w.tell(s, f, before)
+}
+
+// tell tells a finding and the sources that came with it, after so many.
+func (w *work) tell(s *run.Scope, f study.Finding, before int) error {
+	for _, src := range w.book.Ledger.Sources()[before:] {
 		w.state.VisitedSources = append(w.state.VisitedSources, src.URI)
-		if err := s.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI}); err != nil {
-			return 0, err
+		found := event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI}
+		if w.set.FollowUps > 0 {
+			found.Hash = src.Snapshot
+		}
+		if err := s.Emit(found); err != nil {
+			return err
 		}
 	}
-	return len(all) - before, s.Emit(event.NoteAdded{ID: f.ID, Text: f.Text, Sources: f.Sources()})
+	return s.Emit(event.NoteAdded{ID: f.ID, Text: f.Text, Sources: f.Sources()})
 }
 
 // textOf is what a gathering found out, with its own numbers: what each document
@@ -236,35 +243,4 @@ func leadOf(id string) string {
 		return id[:at]
 	}
 	return id
-}
-
-// unseen is a corpus without what was read before.
-func unseen(c sources.Corpus, seen map[string]bool) sources.Corpus {
-	if len(seen) == 0 {
-		return c
-	}
-	return &rest{c, seen}
-}
-
-type rest struct {
-	sources.Corpus
-	seen map[string]bool
-}
-
-// Engines implements sources.Choice.
-func (r *rest) Engines() []search.Info {
-	if choice, ok := r.Corpus.(sources.Choice); ok {
-		return choice.Engines()
-	}
-	return nil
-}
-
-// Find implements sources.Corpus.
-func (r *rest) Find(ctx context.Context, q sources.Query) (sources.Finding, error) {
-	wanted := q.Limit
-	q.Limit += min(len(r.seen), wanted)
-	f, err := r.Corpus.Find(ctx, q)
-	f.Leads = slices.DeleteFunc(f.Leads, func(l sources.Lead) bool { return r.seen[l.ID] })
-	f.Leads = f.Leads[:min(len(f.Leads), wanted)]
-	return f, err
 }

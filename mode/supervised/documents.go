@@ -222,8 +222,8 @@ func (c *call) anew(item study.Item) string {
 	const looked = 60 // passages
 	read = extract.Ordered(item.Question, read)
 	for _, q := range extract.FollowUps(item.Question, read[:min(looked, len(read))]) {
-		if !c.twice(q) {
-			return q
+		if title := c.byWords(q); !c.twice(title) {
+			return title
 		}
 	}
 	return ""
@@ -326,7 +326,7 @@ func (c *call) weigh(ctx context.Context, s *run.Scope, b *sources.Browsing, cla
 	}
 	got, err := run.EffectStep(ctx, s, run.Pure, "weigh", func(ctx context.Context, _ *run.Scope) (contrary, error) {
 		var out contrary
-		for _, p := range e.Answers(claim).Quotes {
+		for _, p := range e.Answers(claim)[0].Quotes {
 			src, ok := e.Ledger.Source(p.Source)
 			if !ok || e.Snapshots[src.Snapshot] == nil {
 				continue
@@ -348,7 +348,7 @@ func (c *call) weigh(ctx context.Context, s *run.Scope, b *sources.Browsing, cla
 	if err != nil || len(got.Passages) == 0 {
 		return false, "", err
 	}
-	f, err := c.enter(ctx, fmt.Sprintf("against-%d-%d", c.calls, c.against), e, study.Finding{
+	f, err := c.enter(ctx, fmt.Sprintf("against-%d-%d", c.calls, c.against), e, nil, study.Finding{
 		By: supervisorName, Task: lang.Text(c.language, "team.against-task", "claim", claim), Text: e.Quoted(got.Passages), Passages: got.Passages,
 	})
 	if err != nil {

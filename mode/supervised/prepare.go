@@ -13,7 +13,6 @@ import (
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/prompt"
-	"dossier/report"
 	"dossier/run"
 	"dossier/sources"
 	"dossier/study"
@@ -29,118 +28,38 @@ func (t *team) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.open, err = t.parts.Holdings.Open(ctx, t.scope, sources.Asked{In: t.req.In, Material: t.req.Context, Language: t.language, Secret: sources.Said(history), Known: t.known})
+	t.open, err = t.parts.Holdings.Open(ctx, t.scope, sources.Asked{In: t.req.In, Material: t.req.Context, Language: t.language, Secret: study.Secrets(history, t.set.FollowUps > 0), Known: t.known})
 	if err != nil {
 		return err
 	}
 	if t.set.Tuning.PerRound = 0; t.open.Web {
 		t.set.Tuning.PerRound = t.set.Tuning.Queries
 	}
-	if err := t.searchFirst(ctx); err != nil {
+	asked := t.req.Question
+	if t.set.FollowUps > 0 { // from here on nobody looks at the conversation
+		if asked, err = t.goOn(ctx, history); err != nil {
+			return err
+		}
+		history = nil
+	}
+	if err := t.searchFirst(ctx, asked); err != nil {
 		return err
 	}
-	t.brief = study.Brief{Question: t.req.Question, Refined: sources.StandAlone(t.req.Question, history), Language: t.language}
+	t.brief = study.Brief{Question: t.req.Question, Refined: sources.StandAlone(asked, history), Language: t.language}
 	if t.set.Clarify {
 		t.brief, err = study.Clarify(ctx, t.scope, study.Clarification{
-			Models: t.parts.Models, Model: t.req.Model, Question: t.req.Question, History: history, Language: t.language,
+			Models: t.parts.Models, Model: t.req.Model, Question: asked, History: history, Language: t.language,
 			NoInput: t.req.NoInput, Wait: t.set.ClarifyWait,
 		})
 		if err != nil {
 			return err
 		}
+		t.brief.Question = t.req.Question
 	}
 	if err := t.makePlan(ctx); err != nil {
 		return err
 	}
 	return t.cast(ctx)
-}
-
-// searchFirst has the deep search work on the question. What it finds is the
-// first finding of the run, and its answer is what everybody begins with.
-func (t *team) searchFirst(ctx context.Context) error {
-	if !t.set.DeepSearchFirst || t.parts.DeepSearch == nil || len(t.set.DeepSearch) == 0 {
-		return nil
-	}
-	req := t.req
-	req.Settings = t.set.DeepSearch
-	found, err := t.parts.DeepSearch.Run(ctx, t.scope.Child("deep_search"), req)
-	if err != nil {
-		if run.Stopped(err) || ctx.Err() != nil {
-			return err
-		}
-		t.deepFailed = err
-		t.book.Note(lang.Text(t.language, "team.deep-search-failed", "why", faultOf(err)))
-		return nil
-	}
-	if found.Report == nil || found.Report.Outcome == report.Nothing {
-		return nil
-	}
-	if err := t.takeReport(ctx, "deep_search", found.Report); err != nil {
-		return err
-	}
-	var said []string
-	for _, f := range t.book.Findings {
-		said = append(said, f.Text)
-	}
-	t.deepResult = cut(strings.Join(said, "\n\n"), mostResult)
-	return t.tellSources()
-}
-
-// mostResult is how many characters of the deep search's answer everybody sees.
-const mostResult = 6000
-
-// takeReport enters what a finished report says into the book: its text, or the
-// quotes of each of its sections.
-func (t *team) takeReport(ctx context.Context, by string, r *report.Report) error {
-	enter := func(title, text string, quotes []cite.Passage) error {
-		var read []cite.Source
-		for _, src := range r.Sources {
-			if slices.ContainsFunc(quotes, func(p cite.Passage) bool { return p.Source == src.Number }) {
-				read = append(read, src.Source)
-			}
-		}
-		e, err := sources.Restored(ctx, t.parts.Blobs, title, read, quotes)
-		if err != nil || len(e.Passages) == 0 {
-			return err
-		}
-		e.Asked = r.Assisted || r.Model != ""
-		if text == "" {
-			text = e.Quoted(e.Facets[0].Quotes)
-		} else {
-			text = cite.Renumber(text, func(n int) (int, bool) {
-				if src := r.Source(n); src != nil {
-					known, ok := e.Ledger.Lookup(src.URI)
-					return known.Number, ok
-				}
-				return 0, false
-			})
-		}
-		t.book.Add(e, study.Finding{By: by, Task: title, Text: strings.TrimSpace(text), Passages: e.Facets[0].Quotes})
-		return nil
-	}
-	if r.Text != "" {
-		var all []cite.Passage
-		for _, src := range r.Sources {
-			for _, q := range src.Passages {
-				all = append(all, q.Passage)
-			}
-		}
-		return enter(r.Question, r.Text, all)
-	}
-	for _, section := range r.Sections {
-		var own []cite.Passage
-		for _, q := range section.Quotes {
-			own = append(own, q.Passage)
-		}
-		title := section.Title
-		if title == "" {
-			title = r.Question
-		}
-		if err := enter(title, "", own); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // faultOf is what went wrong, as it is recorded.
@@ -254,10 +173,18 @@ func (t *team) makePlan(ctx context.Context) error {
 	t.overruled(seen.Overruled(), seen.Why)
 	t.overruled(made.Overruled(), made.Why)
 	p := t.cleaned(made.Value)
+	if !made.Extractive && !t.brief.InLanguage(p.Said()) {
+		t.overruled(true, lang.Text(t.language, "study.other-language"))
+		p.Tasks = nil
+	}
 	if len(p.Tasks) == 0 || len(p.Rubric) == 0 {
 		p = t.cleaned(t.planByRules())
 	}
-	t.plan, err = study.Review(ctx, t.scope, t.set.Plan, t.brief, p)
+	how := t.set.Plan
+	if t.req.NoInput {
+		how = study.PlanAuto
+	}
+	t.plan, err = study.Review(ctx, t.scope, how, t.brief, p)
 	if err != nil {
 		return err
 	}
@@ -270,15 +197,19 @@ func (t *team) makePlan(ctx context.Context) error {
 	return t.cover(ctx)
 }
 
-// cover notes which items of the rubric the deep search has answered already.
+// cover notes which items of the rubric the deep search has answered already, and
+// which ones earlier runs.
 func (t *team) cover(ctx context.Context) error {
 	covered, err := run.EffectStep(ctx, t.scope, run.Pure, "covers-deep_search", func(context.Context, *run.Scope) ([][]string, error) {
 		out := make([][]string, len(t.book.Findings))
 		for i, f := range t.book.Findings {
-			e := t.book.Evidence(t.brief.Refined, f.ID)
-			for _, item := range t.plan.OpenItems() {
-				if e.Answers(item.Question).Answered {
-					out[i] = append(out[i], item.ID)
+			if f.FromEarlier() {
+				continue // see below
+			}
+			open := t.plan.OpenItems()
+			for n, got := range t.book.Evidence(t.brief.Refined, f.ID).Answers(questionsOf(open)...) {
+				if got.Answered && (got.Confidence >= extract.Sure || strings.EqualFold(open[n].Question, f.Task)) {
+					out[i] = append(out[i], open[n].ID)
 				}
 			}
 		}
@@ -294,13 +225,25 @@ func (t *team) cover(ctx context.Context) error {
 			t.plan.Cover(item, f.ID)
 		}
 	}
+	var open []string
+	for _, item := range t.plan.OpenItems() {
+		open = append(open, item.Question)
+	}
+	for _, task := range t.plan.Tasks {
+		if !slices.Contains(open, task) {
+			open = append(open, task)
+		}
+	}
+	if t.settled, err = t.remember(ctx, "recall-items", open); err != nil {
+		return err
+	}
 	return t.scope.Emit(t.plan.Coverage())
 }
 
 // overruled notes that rules stood in for a model that was there.
 func (t *team) overruled(yes bool, why string) {
 	if yes {
-		t.book.Note(lang.Text(t.language, "research.by-rules", "why", why))
+		t.book.Note(lang.Text(t.language, "research.by-rules", "why", prompt.Told(t.language, why)))
 	}
 }
 
@@ -331,12 +274,31 @@ func (t *team) planByRules() planned {
 	}
 	for _, f := range facets {
 		for _, q := range extract.FollowUps(f, read) {
-			if len(p.Tasks) < max(t.set.Agents, len(facets)) && !slices.Contains(p.Tasks, q) {
-				p.Tasks = append(p.Tasks, q)
+			if len(p.Tasks) < max(t.set.Agents, len(facets)) && !slices.Contains(p.Tasks, t.byWords(q)) {
+				p.Tasks = append(p.Tasks, t.byWords(q))
 			}
 		}
 	}
 	return p
+}
+
+// byWords is a task that consists of words to search for, as people read it. Runs
+// of earlier programs tell the bare words.
+func (t *team) byWords(query string) string {
+	if t.set.FollowUps == 0 {
+		return query
+	}
+	return lang.Text(t.language, "team.words", "query", query)
+}
+
+// wordsOf is what byWords made a title of, "" where it made none.
+func (t *team) wordsOf(title string) string {
+	before, after, _ := strings.Cut(t.byWords("\x00"), "\x00")
+	inner, ok := strings.CutPrefix(title, before)
+	if inner, is := strings.CutSuffix(inner, after); ok && is && before != "" {
+		return inner
+	}
+	return ""
 }
 
 // cleaned is a plan as it may be used: without addresses, and nothing twice.
@@ -447,9 +409,13 @@ func (t *team) cast(ctx context.Context) error {
 	}
 	for i, task := range t.plan.Tasks {
 		r := t.members[i%len(t.members)]
-		d := &todo{id: fmt.Sprintf("%s-%d", r.name, len(r.todos)+1), title: task, items: t.itemsOf(task)}
+		d := &todo{id: fmt.Sprintf("%s-%d", r.name, len(r.todos)+1), title: task, question: t.wordsOf(task), items: t.itemsOf(task)}
 		r.todos = append(r.todos, d)
-		if err := t.mark(r, d, pending); err != nil {
+		state := pending
+		if t.answeredBefore(d) {
+			state = done
+		}
+		if err := t.mark(r, d, state); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,8 @@ func (t *team) begin(ctx context.Context, r *researcher, d *todo) {
 func (a *assignment) do(ctx context.Context, s *run.Scope) (outcome, error) {
 	t := a.t
 	job := t.job(a.asks())
-	job.Corpus = sources.Without(job.Corpus, a.known)
+	const more = 40 // results, beyond those that are known
+	job.Corpus = sources.Without(job.Corpus, min(more, len(a.known)), func(l sources.Lead) bool { return slices.Contains(a.known, l.URI) })
 	if t.noModel {
 		if err := s.Emit(event.AgentStarted{Name: a.who.name, Role: a.who.Role, Task: a.todo.title}); err != nil {
 			return outcome{}, err
@@ -141,7 +142,7 @@ func (a *assignment) asks() string {
 func (t *team) job(question string) sources.Job {
 	return sources.Job{
 		Models: t.parts.Models, Model: t.req.Model, Blobs: t.parts.Blobs, Corpus: t.open.Corpus, Question: question, Language: t.language,
-		Where: t.open.Where, Tuning: t.set.Tuning, Rerankers: t.parts.Rerankers, Known: t.known,
+		Where: t.open.Where, Tuning: t.set.Tuning, Rerankers: t.parts.Rerankers, Known: t.known, Private: t.earlier.Private(),
 	}
 }
 

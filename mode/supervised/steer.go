@@ -2,6 +2,7 @@ package supervised
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"dossier/event"
@@ -33,29 +34,53 @@ func (t *team) steer() error {
 func (t *team) steered(text string) error {
 	if m := steerAdd.FindStringSubmatch(text); m != nil && oneLine(m[1]) != "" {
 		t.finished = false // the user wants more
-		return t.give(t.free(), &todo{title: oneLine(m[1])})
+		return t.want(t.free(), oneLine(m[1]))
 	}
 	if m := steerChange.FindStringSubmatch(text); m != nil && oneLine(m[2]) != "" {
 		if r, d := t.todoLike(m[1]); d != nil {
-			if err := t.mark(r, d, dropped); err != nil {
+			if err := t.drop(r, d); err != nil {
 				return err
 			}
-			return t.give(r, &todo{title: oneLine(m[2]), items: d.items})
+			return t.want(r, oneLine(m[2]))
 		}
-		return t.give(t.free(), &todo{title: oneLine(m[2])})
+		return t.want(t.free(), oneLine(m[2]))
 	}
 	if m := steerDrop.FindStringSubmatch(text); m != nil {
 		r, d := t.todoLike(m[1])
 		if d == nil {
 			return t.scope.Emit(event.RunError{Code: "no_such_task", Message: lang.Text(t.language, "team.no-task", "task", oneLine(m[1]))})
 		}
-		if err := t.mark(r, d, dropped); err != nil {
+		if err := t.drop(r, d); err != nil {
 			return err
 		}
 		return t.tellPlan()
 	}
 	t.memory.said = append(t.memory.said, oneLine(text))
 	return t.scope.Emit(event.NoteAdded{ID: "user", Text: oneLine(text)})
+}
+
+// want gives a researcher a task of the user, which the rubric asks for from now
+// on.
+func (t *team) want(r *researcher, question string) error {
+	d := &todo{title: question, items: []string{t.plan.Want(question)}}
+	if err := t.scope.Emit(t.plan.Coverage()); err != nil {
+		return err
+	}
+	return t.give(r, d)
+}
+
+// drop takes back a task that the user does not want, and off the rubric what it was for and
+// nobody has found.
+func (t *team) drop(r *researcher, d *todo) error {
+	if err := t.mark(r, d, dropped); err != nil {
+		return err
+	}
+	for _, i := range t.plan.OpenItems() {
+		if slices.Contains(d.items, i.ID) && !t.underWay(i.ID) {
+			t.plan.Drop(i.ID)
+		}
+	}
+	return t.scope.Emit(t.plan.Coverage())
 }
 
 // todoLike finds a task that is not done by its ID or by words of its title. One

@@ -61,6 +61,10 @@ type Settings struct {
 	// bound.
 	Time time.Duration `json:"time,omitempty"`
 	Lang lang.Code     `json:"lang,omitempty"`
+	// FollowUps is how many questions are suggested in the end. Runs of earlier
+	// programs have 0: they suggest none, and don't look at what was read for
+	// earlier questions of the conversation.
+	FollowUps int `json:"follow_ups,omitempty"`
 	// DeepSearch are the settings of the mode that searches first.
 	DeepSearch json.RawMessage `json:"deep_search,omitempty"`
 }
@@ -103,6 +107,8 @@ type Parts struct {
 	Holdings Holdings
 	Blobs    sources.Blobs
 	History  mode.History
+	// Past finds what was delivered earlier in a conversation; it may be nil.
+	Past study.Past
 	// DeepSearch works on the question first; nil leaves that out.
 	DeepSearch mode.Mode
 	Rerankers  map[string]search.Reranker

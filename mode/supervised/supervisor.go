@@ -154,7 +154,7 @@ func (c *call) affordable() (bool, error) {
 	if c.calls >= c.set.SupervisorCalls || c.begun >= c.set.Rounds {
 		return false, nil
 	}
-	err := c.scope.Budget().Check()
+	err := c.scope.Budget().Check(run.Searches, run.Pages)
 	if err != nil && !sources.Spent(err) {
 		return false, err
 	}
@@ -402,7 +402,7 @@ func (c *call) taskByRules() error {
 			}
 			continue
 		}
-		if err := c.create(c.free(), &todo{title: title, items: []string{item.ID}}); err != nil {
+		if err := c.create(c.free(), &todo{title: title, question: c.wordsOf(title), items: []string{item.ID}}); err != nil {
 			return err
 		}
 	}

@@ -33,12 +33,14 @@ type team struct {
 	noModel bool
 
 	brief      study.Brief
+	earlier    study.Recalled // what earlier runs of the conversation have read
 	analysis   Analysis
 	plan       study.Plan
 	deepResult string // deep_search_result
 	deepFailed error
 	book       *study.Book
-	told       int // sources of the book that the log knows
+	told       int      // sources of the book that the log knows
+	settled    []string // tasks that earlier runs have read enough for
 
 	members []*researcher
 	queue   *run.Mailbox[finished]
@@ -51,6 +53,7 @@ type team struct {
 	finished bool  // no new tasks are begun
 	forced   bool  // the model of the supervisor is not asked any more
 	stopped  error // why nothing more may be spent
+	short    bool  // a researcher could not do all that it wanted
 	tried    map[string]int
 	failure  error // of the first researcher that could not search
 }
@@ -75,7 +78,7 @@ const (
 	dropped = "dropped"
 )
 
-// todo is a task of a researcher.
+// A todo is a task of a researcher.
 type todo struct {
 	id    string
 	title string
@@ -164,7 +167,7 @@ func (t *team) assign(ctx context.Context) error {
 			continue
 		}
 		if !t.finished && t.stopped == nil {
-			if err := t.scope.Budget().Check(); err != nil {
+			if err := t.scope.Budget().Check(run.Searches, run.Pages); err != nil {
 				if !sources.Spent(err) {
 					return err
 				}
@@ -275,6 +278,7 @@ func (t *team) take(ctx context.Context, r *researcher, a *assignment) (*study.F
 		return nil, err
 	}
 	out := &a.out
+	t.short = t.short || out.evidence != nil && out.evidence.CutShort()
 	if out.failed != "" {
 		t.book.Note(lang.Text(t.language, "team.failed", "agent", r.name, "task", a.todo.title, "why", out.failed))
 		if t.failure == nil && out.err != nil {
@@ -289,7 +293,7 @@ func (t *team) take(ctx context.Context, r *researcher, a *assignment) (*study.F
 		}
 		return nil, t.tellPlan()
 	}
-	f, err := t.enter(ctx, fmt.Sprintf("%s-%d", r.name, a.number), out.evidence, study.Finding{
+	f, err := t.enter(ctx, fmt.Sprintf("%s-%d", r.name, a.number), out.evidence, a.todo.items, study.Finding{
 		By: r.name, Task: a.todo.title, Text: out.text, Passages: out.passages, Items: out.covers,
 	})
 	if err != nil {
@@ -300,8 +304,9 @@ func (t *team) take(ctx context.Context, r *researcher, a *assignment) (*study.F
 }
 
 // enter adds a finding to the book, tells it, and looks which items of the rubric
-// it covers.
-func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, f study.Finding) (*study.Finding, error) {
+// it covers. What was looked for something else has to be surer to cover an item
+// than what was looked for it.
+func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, lookedFor []string, f study.Finding) (*study.Finding, error) {
 	claimed := f.Items
 	f.Items = nil
 	f = t.book.Add(e, f)
@@ -314,10 +319,12 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, f st
 	}
 	covered, err := run.EffectStep(ctx, t.scope, run.Pure, "covers-"+name, func(context.Context, *run.Scope) ([]string, error) {
 		var out []string
-		for _, item := range t.plan.Rubric {
-			got := e.Answers(item.Question)
+		answers := e.Answers(questionsOf(t.plan.Rubric)...)
+		for i, item := range t.plan.Rubric {
+			got := answers[i]
 			said := slices.Contains(claimed, item.ID) && len(f.Sources()) > 0
-			if got.Answered || said && (got.Confidence >= extract.Floor/2 || foreign(e, item.Question)) {
+			answered := got.Answered && (got.Confidence >= extract.Sure || slices.Contains(lookedFor, item.ID))
+			if answered || said && (got.Confidence >= extract.Floor/2 || foreign(e, item.Question)) {
 				out = append(out, item.ID)
 			}
 		}
@@ -333,6 +340,15 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, f st
 	return own, t.scope.Emit(t.plan.Coverage())
 }
 
+// questionsOf are those of the items of a rubric.
+func questionsOf(items []study.Item) []string {
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = item.Question
+	}
+	return out
+}
+
 // foreign says whether what was read is in another language than a question:
 // then words can't tell whether it answers, and whoever read it is believed.
 func foreign(e *sources.Evidence, question string) bool {
@@ -345,7 +361,11 @@ func foreign(e *sources.Evidence, question string) bool {
 func (t *team) tellSources() error {
 	all := t.book.Ledger.Sources()
 	for _, src := range all[min(t.told, len(all)):] {
-		if err := t.scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI}); err != nil {
+		found := event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI}
+		if t.set.FollowUps > 0 {
+			found.Hash = src.Snapshot
+		}
+		if err := t.scope.Emit(found); err != nil {
 			return err
 		}
 	}

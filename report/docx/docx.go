@@ -22,8 +22,8 @@ func Render(r *report.Report) ([]byte, error) {
 	body := w.body()
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
-	for _, part := range []struct{ name, text string }{
-		{"[Content_Types].xml", contentTypes},
+	parts := []struct{ name, text string }{
+		{"[Content_Types].xml", w.contentTypes()},
 		{"_rels/.rels", packageRelations},
 		{"docProps/core.xml", properties(d, r)},
 		{"docProps/app.xml", application},
@@ -33,7 +33,11 @@ func Render(r *report.Report) ([]byte, error) {
 		{"word/settings.xml", settings},
 		{"word/footer1.xml", footer(d.Title)},
 		{"word/_rels/document.xml.rels", w.relations()},
-	} {
+	}
+	for i, text := range w.charts {
+		parts = append(parts, struct{ name, text string }{fmt.Sprintf("word/charts/chart%d.xml", i+1), text})
+	}
+	for _, part := range parts {
 		f, err := archive.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err == nil {
 			_, err = f.Write([]byte(part.text))
@@ -68,6 +72,7 @@ type writer struct {
 	links  []string // addresses, in the order of their relations
 	lists  []int    // start numbers of the numbered lists
 	within int      // the list being written, 0 for none
+	charts []string // their files
 	marks  int      // bookmarks so far
 	heads  int      // headings so far
 }
@@ -97,7 +102,15 @@ func (w *writer) body() string {
 	}
 	w.contents()
 	for i := range w.doc.Blocks {
-		w.block(&w.doc.Blocks[i])
+		b := &w.doc.Blocks[i]
+		if i > 0 && w.doc.Blocks[i-1].Kind == report.Figure {
+			w.paragraph("Caption", "", b.Spans)
+			continue
+		}
+		if i > 0 && b.Quoted && b.Small && w.doc.Blocks[i-1].Quoted { // another quotation
+			w.paragraph("AfterTable", "", nil)
+		}
+		w.block(b)
 	}
 	w.out.WriteString(`<w:sectPr><w:footerReference w:type="default" r:id="footer"/><w:pgSz w:w="11906" w:h="16838"/>` +
 		`<w:pgMar w:top="1247" w:right="1247" w:bottom="1247" w:left="1247" w:header="600" w:footer="600" w:gutter="0"/></w:sectPr></w:body></w:document>`)
@@ -131,8 +144,13 @@ func (w *writer) contents() {
 		fmt.Fprintf(&w.out, `<w:r><w:fldChar w:fldCharType="begin" w:dirty="true"/></w:r><w:r><w:instrText xml:space="preserve"> PAGEREF %s \h </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t></w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:hyperlink>`, name)
 		w.out.WriteString(`</w:p>`)
 	}
-	w.out.WriteString(`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`)
+	if len(list) > shortContents {
+		w.out.WriteString(`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`)
+	}
 }
+
+// shortContents are so many lines that the text begins on the same page.
+const shortContents = 12
 
 // listed reports whether a block stands in the contents.
 func listed(b *report.Block) bool {
@@ -172,6 +190,8 @@ func (w *writer) block(b *report.Block) {
 		w.paragraph("Code", left, b.Spans)
 	case report.Table:
 		w.table(b)
+	case report.Figure:
+		w.figure(b)
 	case report.Rule:
 		w.paragraph("Rule", "", nil)
 	default:

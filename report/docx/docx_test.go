@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"dossier/cite"
+	"dossier/cite/series"
 	"dossier/lang"
 	"dossier/reader"
 	"dossier/report"
@@ -95,6 +97,37 @@ func TestParts(t *testing.T) {
 	again, err := Render(sample(everything))
 	if err != nil || !bytes.Equal(data, again) {
 		t.Errorf("another file the second time: %v", err)
+	}
+}
+
+// A plot is a chart of Word's own, with its values and what it shows in words.
+func TestCharts(t *testing.T) {
+	r := sample("Текст [1].")
+	point := func(label string, at, value float64) series.Point {
+		return series.Point{Label: label, At: at, Value: value, Written: fmt.Sprint(value), Passage: cite.Passage{Source: 1}}
+	}
+	r.Sections[0].Plots = []series.Plot{
+		{Title: "Мощность <b>", Unit: "ГВт", Dated: true, Lines: []series.Line{{Points: []series.Point{point("2019", 2019, 5), point("2020", 2020, 7), point("2023", 2023, 9.5)}}}},
+		{Title: "Доли", Lines: []series.Line{{Name: "a", Points: []series.Point{point("да & нет", 0, -5), point("нет", 0, 7)}}, {Name: "b", Points: []series.Point{point("нет", 0, 3)}}}},
+	}
+	data, err := Render(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := parts(t, data)
+	for part, wants := range map[string][]string{
+		"word/document.xml":            {`r:id="chart1"`, `r:id="chart2"`, `descr="Рис. 1. Мощность &lt;b&gt;, ГВт. 2019: 5; 2020: 7; 2023: 9.5"`, `<w:pStyle w:val="Caption"/>`},
+		"word/_rels/document.xml.rels": {`Target="charts/chart1.xml"`, `Target="charts/chart2.xml"`},
+		"[Content_Types].xml":          {`PartName="/word/charts/chart2.xml"`},
+		// Years without a value have their place.
+		"word/charts/chart1.xml": {`<c:lineChart>`, `<c:ptCount val="5"/>`, `<c:pt idx="3"><c:v>2022</c:v></c:pt>`, `<c:pt idx="4"><c:v>9.5</c:v></c:pt>`},
+		"word/charts/chart2.xml": {`<c:barChart>`, `<c:v>да &amp; нет</c:v>`, `<c:pt idx="0"><c:v>-5</c:v></c:pt>`, `<c:legend>`},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(got[part], want) {
+				t.Errorf("%s has no %s:\n%s", part, want, got[part])
+			}
+		}
 	}
 }
 

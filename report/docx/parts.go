@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	namespaces = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
+	namespaces = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"`
 
-	contentTypes = xml.Header + `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+	knownTypes = xml.Header + `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
 		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>` +
 		`<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>` +
 		`<Override PartName="/word/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"/>` +
@@ -20,7 +20,7 @@ const (
 		`<Override PartName="/word/settings.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.settings+xml"/>` +
 		`<Override PartName="/word/footer1.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.footer+xml"/>` +
 		`<Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>` +
-		`<Override PartName="/docProps/app.xml" ContentType="application/vnd.openxmlformats-officedocument.extended-properties+xml"/></Types>`
+		`<Override PartName="/docProps/app.xml" ContentType="application/vnd.openxmlformats-officedocument.extended-properties+xml"/>`
 
 	packageRelations = xml.Header + `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
 		`<Relationship Id="document" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/>` +
@@ -31,6 +31,16 @@ const (
 
 	settings = xml.Header + `<w:settings ` + namespaces + `><w:defaultTabStop w:val="400"/></w:settings>`
 )
+
+// contentTypes say what the parts are.
+func (w *writer) contentTypes() string {
+	var b strings.Builder
+	b.WriteString(knownTypes)
+	for i := range w.charts {
+		fmt.Fprintf(&b, `<Override PartName="/word/charts/chart%d.xml" ContentType="application/vnd.openxmlformats-officedocument.drawingml.chart+xml"/>`, i+1)
+	}
+	return b.String() + `</Types>`
+}
 
 // properties say what is known of the document.
 func properties(d *report.Document, r *report.Report) string {
@@ -65,6 +75,9 @@ func (w *writer) relations() string {
 	}
 	for i, address := range w.links {
 		fmt.Fprintf(&b, `<Relationship Id="link%d" Type="%shyperlink" Target="%s" TargetMode="External"/>`, i+1, kind, escape(address))
+	}
+	for i := range w.charts {
+		fmt.Fprintf(&b, `<Relationship Id="chart%d" Type="%schart" Target="charts/chart%d.xml"/>`, i+1, kind, i+1)
 	}
 	return b.String() + `</Relationships>`
 }
@@ -119,10 +132,12 @@ const styles = xml.Header + `<w:styles ` + namespaces + `>
 <w:style w:type="paragraph" w:styleId="TOC2"><w:name w:val="toc 2"/><w:basedOn w:val="Normal"/><w:pPr><w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9400"/></w:tabs><w:spacing w:after="40"/><w:ind w:left="300"/></w:pPr></w:style>
 <w:style w:type="paragraph" w:styleId="ListParagraph"><w:name w:val="List Paragraph"/><w:basedOn w:val="Normal"/><w:qFormat/><w:pPr><w:spacing w:after="60"/></w:pPr></w:style>
 <w:style w:type="paragraph" w:customStyle="1" w:styleId="Source"><w:name w:val="Source"/><w:basedOn w:val="Normal"/><w:pPr><w:keepNext/><w:tabs><w:tab w:val="left" w:pos="480"/></w:tabs><w:spacing w:before="160" w:after="60"/><w:ind w:left="480" w:hanging="480"/></w:pPr></w:style>
-<w:style w:type="paragraph" w:styleId="Quote"><w:name w:val="Quote"/><w:basedOn w:val="Normal"/><w:qFormat/><w:pPr><w:pBdr><w:left w:val="single" w:sz="18" w:space="8" w:color="D1D6DC"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="F4F6F8"/><w:ind w:left="200"/></w:pPr><w:rPr><w:sz w:val="20"/></w:rPr></w:style>
+<w:style w:type="paragraph" w:styleId="Quote"><w:name w:val="Quote"/><w:basedOn w:val="Normal"/><w:qFormat/><w:pPr><w:keepLines/><w:pBdr><w:left w:val="single" w:sz="18" w:space="8" w:color="D1D6DC"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="F4F6F8"/><w:ind w:left="200"/></w:pPr><w:rPr><w:sz w:val="20"/></w:rPr></w:style>
 <w:style w:type="paragraph" w:customStyle="1" w:styleId="QuotePlace"><w:name w:val="Quote Place"/><w:basedOn w:val="Quote"/><w:pPr><w:keepNext/><w:spacing w:after="0"/></w:pPr><w:rPr><w:color w:val="5C6570"/><w:sz w:val="18"/></w:rPr></w:style>
 <w:style w:type="paragraph" w:customStyle="1" w:styleId="Place"><w:name w:val="Place"/><w:basedOn w:val="Normal"/><w:pPr><w:keepNext/><w:spacing w:after="40"/></w:pPr><w:rPr><w:color w:val="5C6570"/><w:sz w:val="18"/></w:rPr></w:style>
 <w:style w:type="paragraph" w:customStyle="1" w:styleId="Code"><w:name w:val="Code"/><w:basedOn w:val="Normal"/><w:pPr><w:shd w:val="clear" w:color="auto" w:fill="F4F6F8"/><w:spacing w:line="252" w:lineRule="auto"/></w:pPr><w:rPr><w:sz w:val="18"/></w:rPr></w:style>
+<w:style w:type="paragraph" w:customStyle="1" w:styleId="Figure"><w:name w:val="Figure"/><w:basedOn w:val="Normal"/><w:pPr><w:keepNext/><w:spacing w:before="160" w:after="40" w:line="240" w:lineRule="auto"/></w:pPr></w:style>
+<w:style w:type="paragraph" w:styleId="Caption"><w:name w:val="caption"/><w:basedOn w:val="Normal"/><w:qFormat/><w:pPr><w:spacing w:after="200"/></w:pPr><w:rPr><w:color w:val="5C6570"/><w:sz w:val="18"/></w:rPr></w:style>
 <w:style w:type="paragraph" w:customStyle="1" w:styleId="Cell"><w:name w:val="Cell"/><w:basedOn w:val="Normal"/><w:pPr><w:spacing w:before="40" w:after="40" w:line="252" w:lineRule="auto"/></w:pPr><w:rPr><w:sz w:val="19"/></w:rPr></w:style>
 <w:style w:type="paragraph" w:customStyle="1" w:styleId="AfterTable"><w:name w:val="After Table"/><w:basedOn w:val="Normal"/><w:pPr><w:spacing w:after="0" w:line="160" w:lineRule="exact"/></w:pPr></w:style>
 <w:style w:type="paragraph" w:customStyle="1" w:styleId="Rule"><w:name w:val="Rule"/><w:basedOn w:val="Normal"/><w:pPr><w:pBdr><w:bottom w:val="single" w:sz="6" w:space="1" w:color="D1D6DC"/></w:pBdr></w:pPr></w:style>

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"dossier/internal/base/chart"
 	"dossier/internal/base/fonts"
 	"dossier/internal/base/pdfdoc"
 	"dossier/report"
@@ -182,6 +183,11 @@ func used(d *report.Document) []rune {
 				spans(c)
 			}
 		}
+		if b.Chart != nil {
+			for _, shape := range chart.Draw(*b.Chart).Shapes {
+				add(shape.Text)
+			}
+		}
 	}
 	delete(seen, '\n')
 	out := make([]rune, 0, len(seen))
@@ -304,7 +310,7 @@ func wrap(cells textLine, width float64) []textLine {
 		for at < len(cells) && (w+cells[at].width <= width || cells[at].r == ' ' || at == 0) {
 			w += cells[at].width
 			at++
-			if at < len(cells) && !cells[at].glued && breaks(cells[at-1].r, cells[at].r) {
+			if at < len(cells) && !cells[at].glued && breaks(cells[at-1].r, cells[at].r) && !measures(cells[:at+1]) {
 				last = at
 			}
 		}
@@ -318,6 +324,10 @@ func wrap(cells textLine, width float64) []textLine {
 		for end > 0 && cells[end-1].r == ' ' {
 			end--
 		}
+		if end < last { // a space stays between the words, without taking room
+			cells[end].width = 0
+			end++
+		}
 		out = append(out, cells[:end])
 		cells = cells[last:]
 		for len(cells) > 0 && cells[0].r == ' ' {
@@ -327,6 +337,13 @@ func wrap(cells textLine, width float64) []textLine {
 			return out
 		}
 	}
+}
+
+// measures reports whether cells end with a number, a space and the sign of its
+// unit, which stay together.
+func measures(cells textLine) bool {
+	n := len(cells)
+	return n >= 3 && cells[n-2].r == ' ' && unicode.IsDigit(cells[n-3].r) && strings.ContainsRune("%‰°℃€$₽", cells[n-1].r)
 }
 
 const (

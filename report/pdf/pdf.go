@@ -39,6 +39,7 @@ const (
 	smallSize = 8.8
 	tableSize = 9.2
 	codeSize  = 9
+	quoteSize = 10.0
 	spacing   = 1.5 // of lines
 	indent    = 17  // of a list
 )
@@ -67,12 +68,9 @@ func Render(r *report.Report, o Options) Result {
 	s.newPage()
 	s.front(d)
 	for i := range d.Blocks {
-		var next *report.Block
-		if i+1 < len(d.Blocks) {
-			next = &d.Blocks[i+1]
-		}
-		s.block(&d.Blocks[i], next)
+		s.block(d.Blocks[i:])
 	}
+	s.endLists(0)
 	s.finish(d)
 	return Result{Data: s.doc.Bytes(), Pages: s.doc.Pages(), Missing: s.letters.missing, Borrowed: s.letters.borrowed}
 }
@@ -86,6 +84,7 @@ type setter struct {
 	starts  map[int]float64 // where text begins, by the depth of lists
 	toc     []entry
 	heads   int // headings that were set
+	lists   int // lists that are open, each within an item of the one before
 	letters *letters
 }
 
@@ -111,24 +110,40 @@ func (s *setter) room(height float64) {
 
 // front sets the title and the contents.
 func (s *setter) front(d *report.Document) {
-	s.text(left, right, []report.Span{{Text: d.Title, Strong: true}}, face{size: 21, spacing: 1.25})
+	line := func(tag pdfdoc.Tag, text string, f face) {
+		s.doc.Open(tag, pdfdoc.About{})
+		s.text(left, right, []report.Span{{Text: text}}, f)
+		s.doc.Close()
+	}
+	line(pdfdoc.Heading(1), d.Title, face{size: 21, spacing: 1.25, strong: true})
 	s.y += 6
 	if d.Question != "" {
-		s.text(left, right, []report.Span{{Text: d.Question}}, face{size: 11.5, color: dim})
+		line(pdfdoc.Paragraph, d.Question, face{size: 11.5, color: dim})
 		s.y += 4
 	}
 	for _, label := range append(slices.Clone(d.Labels), d.Made) {
 		if label != "" {
-			s.text(left, right, []report.Span{{Text: label}}, face{size: smallSize + 0.4, color: dim})
+			line(pdfdoc.Paragraph, label, face{size: smallSize + 0.4, color: dim})
 		}
 	}
 	s.y += 8
 	s.page.Line(left, s.y, right, s.y, 0.8, grey)
 	s.y += 18
-	if s.contents(d) {
-		s.newPage()
+	if !s.contents(d) {
+		return
 	}
+	if s.doc.Pages() > 1 || s.y > shortContents {
+		s.newPage()
+		return
+	}
+	s.y += 12
+	s.page.Line(left, s.y, right, s.y, 0.8, grey)
+	s.y += 8
 }
+
+// shortContents is up to where contents go on the first page on which the text
+// begins, too.
+const shortContents = top + (bottom-top)*0.45
 
 // fewHeadings need no contents.
 const fewHeadings = 3
@@ -148,8 +163,11 @@ func (s *setter) contents(d *report.Document) bool {
 	if parts <= fewHeadings {
 		return false
 	}
+	s.doc.Open(pdfdoc.Paragraph, pdfdoc.About{})
 	s.text(left, right, []report.Span{{Text: d.Contents, Strong: true}}, face{size: headingSizes[2]})
+	s.doc.Close()
 	s.y += 6
+	s.doc.Open(pdfdoc.Contents, pdfdoc.About{})
 	for i, b := range list {
 		size, x := 10.5, float64(left)
 		if b.Level > 2 {
@@ -160,6 +178,8 @@ func (s *setter) contents(d *report.Document) bool {
 			s.y += 2
 		}
 		lines := s.letters.lines(plain(b.Spans), right-x-40, f)
+		s.doc.Open(pdfdoc.Entry, pdfdoc.About{})
+		s.doc.Open(pdfdoc.Reference, pdfdoc.About{})
 		for j, l := range lines {
 			s.room(f.height())
 			s.draw(x, l, f)
@@ -169,7 +189,10 @@ func (s *setter) contents(d *report.Document) bool {
 			}
 			s.y += f.height()
 		}
+		s.doc.Close()
+		s.doc.Close()
 	}
+	s.doc.Close()
 	return true
 }
 
@@ -189,24 +212,40 @@ func (s *setter) finish(d *report.Document) {
 		s.page, s.y = e.end, e.y
 		n := max(0, int((right-number.width()-e.x-2)/dot.width()))
 		at := right - number.width() - float64(n)*dot.width() // dots stand below each other
-		s.draw(at, append(slices.Concat(slices.Repeat([]textLine{dot}, n)...), number...), f)
+		s.doc.Open(pdfdoc.Decoration, pdfdoc.About{})
+		s.draw(at, slices.Concat(slices.Repeat([]textLine{dot}, n)...), f)
+		s.doc.Close()
+		s.draw(right-number.width(), number, f)
 	}
 	f = face{size: 8.2, color: dim}
+	title := s.cut(d.Title, right-left-70, f)
 	for i, p := range s.pages {
 		s.page, s.y = p, pageHeight-40
 		if i > 0 {
-			s.draw(left, s.letters.lines([]report.Span{{Text: d.Title}}, right-left-70, f)[0], f)
+			s.draw(left, title, f)
 		}
 		number := s.letters.lines([]report.Span{{Text: fmt.Sprintf("%d / %d", i+1, len(s.pages))}}, right-left, f)[0]
 		s.draw(right-number.width(), number, f)
 	}
 }
 
-// block sets a block; next follows it.
-func (s *setter) block(b, next *report.Block) {
-	begin, ok := s.starts[b.Depth]
-	if !ok {
-		begin = left + float64(b.Depth)*indent
+// block sets the first of blocks.
+func (s *setter) block(blocks []report.Block) {
+	b := &blocks[0]
+	var next *report.Block
+	if len(blocks) > 1 {
+		next = &blocks[1]
+	}
+	begin := s.begins(b.Depth)
+	if leads(b) || b.Kind == report.Heading {
+		s.room(min(s.need(blocks), mostKept))
+	}
+	if b.Kind != report.Item {
+		s.endLists(b.Depth)
+	}
+	if tag := tagOf(b); tag != "" {
+		s.doc.Open(tag, pdfdoc.About{Lang: string(b.Lang), Alt: b.Alt})
+		defer s.doc.Close()
 	}
 	switch b.Kind {
 	case report.Heading:
@@ -217,6 +256,8 @@ func (s *setter) block(b, next *report.Block) {
 		s.code(b, begin)
 	case report.Table:
 		s.table(b, begin)
+	case report.Figure:
+		s.figure(b, next, begin)
 	case report.Rule:
 		s.room(14)
 		s.page.Line(begin, s.y+6, right, s.y+6, 0.6, grey)
@@ -226,13 +267,127 @@ func (s *setter) block(b, next *report.Block) {
 	}
 }
 
+// begins is where text in lists of a depth begins.
+func (s *setter) begins(depth int) float64 {
+	if x, ok := s.starts[depth]; ok {
+		return x
+	}
+	return left + float64(depth)*indent
+}
+
+// leads reports whether a block says what comes next, and so is not left alone at
+// the end of a page.
+func leads(b *report.Block) bool {
+	switch b.Kind {
+	case report.Heading:
+		return true
+	case report.Paragraph:
+		text := strings.TrimSpace(words(b.Spans))
+		return b.Small && (b.Quoted || b.Depth > 0) || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
+	case report.Item:
+		return b.Anchor != "" // a source, before its quotes
+	}
+	return false
+}
+
+// mostKept is how much is kept together at most.
+const mostKept = (bottom - top) * 0.6
+
+// need is the room that the first of blocks takes with what it leads to; of what
+// can be broken, its first lines.
+func (s *setter) need(blocks []report.Block) float64 {
+	if len(blocks) == 0 {
+		return 0
+	}
+	b := &blocks[0]
+	begin := s.begins(b.Depth)
+	high := func(f face, width float64) float64 {
+		n := float64(len(s.letters.lines(b.Spans, width, f)))
+		if !leads(b) {
+			n = min(n, 3)
+		}
+		return n * f.height()
+	}
+	total := 0.0
+	switch {
+	case b.Kind == report.Heading:
+		size := headingSize(b)
+		total = high(face{size: size, spacing: 1.3, strong: true}, right-left) + 1.2*size
+	case b.Kind == report.Table:
+		return s.tableNeed(b, begin)
+	case b.Kind == report.Figure:
+		return s.figureHeight(b, begin) + 2*smallSize*spacing
+	case b.Kind == report.Code:
+		return 3*codeSize*1.4 + 10
+	case b.Small:
+		total = high(face{size: smallSize}, right-begin-22) + 4
+	case b.Quoted:
+		total = high(face{size: quoteSize}, right-begin-22) + 8
+	default:
+		total = high(face{size: bodySize}, right-begin) + 8
+	}
+	if leads(b) && len(blocks) > 1 && total < mostKept && (b.Kind != report.Item || blocks[1].Depth >= b.Depth && blocks[1].Anchor == "") {
+		total += s.need(blocks[1:])
+	}
+	return total
+}
+
+// tagOf is what a block is, empty for what opens its parts itself.
+func tagOf(b *report.Block) pdfdoc.Tag {
+	switch b.Kind {
+	case report.Heading:
+		return pdfdoc.Heading(b.Level)
+	case report.Code:
+		return pdfdoc.Code
+	case report.Table:
+		return pdfdoc.Table
+	case report.Figure:
+		return pdfdoc.Figure
+	case report.Item, report.Rule:
+		return ""
+	}
+	if b.Quoted {
+		return pdfdoc.Quote
+	}
+	return pdfdoc.Paragraph
+}
+
+// newItem opens an item of a list at a depth.
+func (s *setter) newItem(depth int) {
+	s.endLists(depth)
+	if s.lists == depth { // the item before it
+		s.doc.Close()
+		s.doc.Close()
+	}
+	for ; s.lists < depth; s.lists++ {
+		s.doc.Open(pdfdoc.List, pdfdoc.About{})
+		if s.lists+1 < depth { // the list skips a level
+			s.doc.Open(pdfdoc.Item, pdfdoc.About{})
+			s.doc.Open(pdfdoc.Body, pdfdoc.About{})
+		}
+	}
+	s.doc.Open(pdfdoc.Item, pdfdoc.About{})
+}
+
+// endLists closes the lists below a depth.
+func (s *setter) endLists(depth int) {
+	for ; s.lists > depth; s.lists-- {
+		s.doc.Close()
+		s.doc.Close()
+		s.doc.Close()
+	}
+}
+
+func headingSize(b *report.Block) float64 {
+	return headingSizes[min(max(b.Level, 2), len(headingSizes)-1)]
+}
+
 func (s *setter) heading(b *report.Block) {
-	size := headingSizes[min(max(b.Level, 2), len(headingSizes)-1)]
+	size := headingSize(b)
 	f := face{size: size, spacing: 1.3, strong: true}
 	if s.y > top {
 		s.y += size * 0.9
 	}
-	s.room(size*1.3 + 3.2*bodySize*spacing) // some text stays with it
 	if listed(b) {
 		if s.heads < len(s.toc) {
 			s.toc[s.heads].page = s.doc.Pages()
@@ -247,21 +402,25 @@ func (s *setter) heading(b *report.Block) {
 
 func (s *setter) item(b *report.Block) {
 	f := face{size: bodySize}
-	begin, ok := s.starts[b.Depth-1]
-	if !ok {
-		begin = left + float64(b.Depth-1)*indent
-	}
+	begin := s.begins(b.Depth - 1)
 	sign := s.letters.lines([]report.Span{{Text: b.Sign}}, right-left, f)[0]
-	textAt := begin + max(indent, sign.width()+7)
+	wide := sign.width()
+	if b.Anchor != "" { // the texts of all sources begin below each other
+		wide = max(wide, s.letters.lines([]report.Span{{Text: "88."}}, right-left, f)[0].width())
+	}
+	textAt := begin + max(indent, wide+7)
 	s.starts[b.Depth] = textAt
 	lines := float64(len(s.letters.lines(b.Spans, right-textAt, f)))
 	s.room(min(lines, 2) * f.height())
 	if b.Anchor != "" {
-		s.room((lines+2)*f.height() + 14) // a source stands together with its first quote
 		s.y += 5
 		s.page.Anchor(b.Anchor, s.y-4)
 	}
+	s.newItem(b.Depth)
+	s.doc.Open(pdfdoc.Label, pdfdoc.About{})
 	s.draw(textAt-7-sign.width(), sign, f)
+	s.doc.Close()
+	s.doc.Open(pdfdoc.Body, pdfdoc.About{})
 	s.text(textAt, right, b.Spans, f)
 	s.y += 2.5
 }
@@ -277,17 +436,15 @@ func (s *setter) paragraph(b, next *report.Block, begin float64) {
 		return
 	}
 	if f.size == bodySize {
-		f.size = 10
+		f.size = quoteSize
 	}
 	follows := next != nil && next.Quoted && next.Depth == b.Depth && next.Kind == report.Paragraph && b.Small
 	lines := s.letters.lines(b.Spans, right-begin-22, f)
 	s.room(min(float64(len(lines)), 3)*f.height() + 8)
-	if b.Small && follows {
-		s.room(4*f.height() + 8)
-	}
 	s.tinted(begin, 4)
-	for _, l := range lines {
-		if s.y+f.height() > bottom {
+	turn := s.turn(len(lines), f.height())
+	for i, l := range lines {
+		if i == turn || s.y+f.height() > bottom {
 			s.newPage()
 		}
 		s.shade(begin, f.height())
@@ -379,17 +536,30 @@ func (s *setter) draw(x float64, l textLine, f face) {
 			look.Color = amber
 		case span.Link != "":
 			look.Color = blue
+			s.doc.Open(pdfdoc.Reference, pdfdoc.About{})
 			s.page.Link(x, s.y, width, f.height(), span.Link)
 		case look.Color == (pdfdoc.Color{}):
 			look.Color = ink
 		}
 		s.page.Text(x, y, textLine(run).String(), look)
+		if span.Link != "" && !span.Warn {
+			s.doc.Close()
+		}
 		if span.Struck {
 			s.page.Line(x, y-look.Size*0.3, x+width, y-look.Size*0.3, 0.6, look.Color)
 		}
 		x += width
 		i = j
 	}
+}
+
+// cut is a text as one line that is not wider.
+func (s *setter) cut(text string, width float64, f face) textLine {
+	lines := s.letters.lines([]report.Span{{Text: text}}, width, f)
+	for runes := []rune(lines[0].String()); len(lines) > 1 && len(runes) > 0; runes = runes[:len(runes)-1] {
+		lines = s.letters.lines([]report.Span{{Text: strings.TrimRight(string(runes), " ,;:") + "…"}}, width, f)
+	}
+	return lines[0]
 }
 
 // plain takes links out of spans.

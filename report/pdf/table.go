@@ -3,6 +3,7 @@ package pdf
 import (
 	"slices"
 
+	"dossier/internal/base/pdfdoc"
 	"dossier/report"
 )
 
@@ -21,25 +22,60 @@ func (s *setter) table(b *report.Block, begin float64) {
 		return
 	}
 	widths := s.columns(b.Rows, columns, right-begin)
+	s.room(s.tableNeed(b, begin))
 	s.y += 3
-	var head []tableCell
+	rows := make([][]tableCell, len(b.Rows))
 	for i, row := range b.Rows {
-		cells := s.cells(row, widths)
+		rows[i] = s.cells(row, widths)
+	}
+	head := rows[0]
+	for i, cells := range rows {
 		if i == 0 {
-			head = cells
-			s.room(height(cells) + 3*tableSize*spacing)
 			s.rule(begin, widths, 0.9)
-			s.row(begin, widths, cells, true)
+			s.row(begin, widths, cells, pdfdoc.HeaderCell)
 			continue
 		}
-		if h := height(cells); s.y+h > bottom && h < bottom-top-height(head) {
-			s.newPage()
-			s.rule(begin, widths, 0.9)
-			s.row(begin, widths, head, true)
+		h := height(cells)
+		if i == len(rows)-2 && i > 1 { // the last row is not left alone on a page
+			h += height(rows[i+1])
 		}
-		s.row(begin, widths, cells, false)
+		if s.y+h > bottom && h < bottom-top-height(head) {
+			s.newPage()
+			s.doc.Open(pdfdoc.Decoration, pdfdoc.About{}) // it was read out before
+			s.rule(begin, widths, 0.9)
+			s.row(begin, widths, head, pdfdoc.HeaderCell)
+			s.doc.Close()
+		}
+		s.row(begin, widths, cells, pdfdoc.Cell)
 	}
 	s.y += 9
+}
+
+// keptTable is up to which height a table is not broken.
+const keptTable = (bottom - top) * 0.35
+
+// tableNeed is the room that a table needs on a page: all of it if it is small,
+// else its header with the first row.
+func (s *setter) tableNeed(b *report.Block, begin float64) float64 {
+	columns := 0
+	for _, row := range b.Rows {
+		columns = max(columns, len(row))
+	}
+	if columns == 0 {
+		return 0
+	}
+	widths := s.columns(b.Rows, columns, right-begin)
+	total, first := 0.0, 0.0
+	for i, row := range b.Rows {
+		total += height(s.cells(row, widths))
+		if i == 1 {
+			first = total
+		}
+		if total > keptTable {
+			return min(max(first, total-keptTable), keptTable)
+		}
+	}
+	return total + 12
 }
 
 type tableCell []textLine
@@ -64,7 +100,7 @@ func height(cells []tableCell) float64 {
 
 // row sets the cells of a row. One that is longer than a page goes on on the
 // next.
-func (s *setter) row(begin float64, widths []float64, cells []tableCell, head bool) {
+func (s *setter) row(begin float64, widths []float64, cells []tableCell, tag pdfdoc.Tag) {
 	f := face{size: tableSize, spacing: 1.35}
 	cells = slices.Clone(cells)
 	for {
@@ -78,21 +114,25 @@ func (s *setter) row(begin float64, widths []float64, cells []tableCell, head bo
 		}
 		h := height(now)
 		from, x := s.y, begin
-		if head {
+		if tag == pdfdoc.HeaderCell {
 			total := 0.0
 			for _, w := range widths {
 				total += w
 			}
 			s.page.Box(begin, from, total, h, tint)
 		}
+		s.doc.Open(pdfdoc.Row, pdfdoc.About{})
 		for i, c := range now {
 			s.y = from + padY
+			s.doc.Open(tag, pdfdoc.About{})
 			for _, l := range c {
 				s.draw(x+padX, l, f)
 				s.y += f.height()
 			}
+			s.doc.Close()
 			x += widths[i]
 		}
+		s.doc.Close()
 		s.y = from + h
 		s.rule(begin, widths, 0.5)
 		if !more {

@@ -170,8 +170,13 @@ func (s *Sentence) match(w word) float64 {
 const Size = 25
 
 // NumbersMissing is the feature that tells which share of a claim's numbers
-// stand in no passage.
-const NumbersMissing = 6
+// stand in no passage; Had which share of its words the best window has; and
+// Denies that it denies something and the window nothing.
+const (
+	NumbersMissing = 6
+	Had            = 2
+	Denies         = 11
+)
 
 // Names of the features, for those who fit weights.
 var Names = [Size]string{"bias", "sentence", "window", "whole", "whole²", "numbers-missing", "numbers-missing-all", "numbers-found",

@@ -152,6 +152,9 @@ func parse(s string) float64 {
 	return v
 }
 
+// IsMonth says whether a word in lower case is the name of a month.
+func IsMonth(word string) bool { _, ok := months[word]; return ok }
+
 // months say which number the month of a date may be written as.
 var months = map[string]float64{
 	"january": 1, "february": 2, "march": 3, "april": 4, "may": 5, "june": 6, "july": 7, "august": 8, "september": 9,

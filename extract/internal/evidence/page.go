@@ -20,13 +20,14 @@ type Page struct {
 // Kind says what a unit is.
 type Kind uint8
 
-// The kinds of units. Headings and debris are not quoted.
+// The kinds of units. Headings, debris and junk are not quoted.
 const (
 	Prose   Kind = iota
 	Item         // of a list
 	Row          // of a table
 	Heading      //
 	Debris       // code, navigation, rules
+	Junk         // what tells nothing, see Reading.Drop
 )
 
 // Unit is a sentence of a passage, or a piece of a very long one.

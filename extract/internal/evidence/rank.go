@@ -118,7 +118,7 @@ func (q *Question) best(p *Page, text string) int {
 	best, most := -1, -1.0
 	for i := range p.Units {
 		u := &p.Units[i]
-		if u.Kind == Heading || u.Opens || u.Kind == Debris && best >= 0 {
+		if u.Kind == Heading || u.Kind == Junk || u.Opens || u.Kind == Debris && best >= 0 {
 			continue
 		}
 		own := q.share(q.has(p, u))

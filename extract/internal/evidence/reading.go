@@ -60,6 +60,9 @@ func (r *Reading) Top(page int) (unit int, share float64) {
 	return unit, share
 }
 
+// Drop makes a unit of a page one that is not quoted.
+func (r *Reading) Drop(page, unit int) { r.Pages[page].Units[unit].Kind = Junk }
+
 // Best returns the page and unit that say most about the question, -1 if none
 // says anything.
 func (r *Reading) Best() (page, unit int) {

@@ -235,7 +235,7 @@ func assemble(tables []namedTable) []byte {
 		if t.name == "head" {
 			headAt = at + len(body)
 		}
-		padded := append(t.data, make([]byte, -len(t.data)&3)...)
+		padded := slices.Concat(t.data, make([]byte, -len(t.data)&3))
 		out = append(out, t.name...)
 		out = binary.BigEndian.AppendUint32(out, sum(padded))
 		out = binary.BigEndian.AppendUint32(out, uint32(at+len(body)))

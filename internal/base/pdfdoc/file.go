@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 // file is the PDF being put together: objects by number, from 1.
 type file struct {
 	objects [][]byte
+	streams map[int]bool // which of them are streams
 }
 
 // reserve returns the number of an object to come.
@@ -37,12 +39,14 @@ func (f *file) stream(dict string, data []byte) int {
 	w := zlib.NewWriter(&b)
 	_, _ = w.Write(data) // a buffer takes everything
 	_ = w.Close()
-	return f.add("<</Length %d/Filter/FlateDecode%s>>\nstream\n%s\nendstream", b.Len(), dict, b.Bytes())
+	n := f.add("<</Length %d/Filter/FlateDecode%s>>\nstream\n%s\nendstream", b.Len(), dict, b.Bytes())
+	f.streams[n] = true
+	return n
 }
 
 // Bytes returns the file.
 func (d *Document) Bytes() []byte {
-	f := &file{}
+	f := &file{streams: map[int]bool{}}
 	catalog, tree := f.reserve(), f.reserve()
 	numbers := make(map[*Page]int, len(d.pages))
 	for _, p := range d.pages {
@@ -60,13 +64,14 @@ func (d *Document) Bytes() []byte {
 	at := func(p place) string {
 		return fmt.Sprintf("[%d 0 R/XYZ null %s null]", numbers[p.page], num(p.page.height-p.y))
 	}
+	links := map[*link]linkObject{}
 	for i, p := range d.pages {
 		var content bytes.Buffer
 		p.bytes(&content)
 		n := f.stream("", content.Bytes())
 		var notes strings.Builder
-		for _, l := range *p.links {
-			action := ""
+		for _, l := range p.links {
+			action, said := "", ""
 			if name, inside := strings.CutPrefix(l.target, "#"); inside {
 				to, ok := d.anchors[name]
 				if !ok {
@@ -74,15 +79,18 @@ func (d *Document) Bytes() []byte {
 				}
 				action = "/Dest" + at(to)
 			} else {
-				action = "/A<</S/URI/URI" + literal(l.target) + ">>"
+				action, said = "/A<</S/URI/URI"+literal(l.target)+">>", "/Contents"+unicode(l.target)
 			}
-			fmt.Fprintf(&notes, "%d 0 R ", f.add("<</Type/Annot/Subtype/Link/Rect[%s %s %s %s]/Border[0 0 0]%s>>", num(l.box[0]), num(l.box[1]), num(l.box[2]), num(l.box[3]), action))
+			key := len(d.pages) + len(links)
+			o := linkObject{f.add("<</Type/Annot/Subtype/Link/Rect[%s %s %s %s]/Border[0 0 0]/F 4/StructParent %d%s%s>>", num(l.box[0]), num(l.box[1]), num(l.box[2]), num(l.box[3]), key, action, said), key}
+			links[l] = o
+			fmt.Fprintf(&notes, "%d 0 R ", o.number)
 		}
 		annots := ""
 		if notes.Len() > 0 {
-			annots = "/Annots[" + notes.String() + "]"
+			annots = "/Annots[" + notes.String() + "]/Tabs/S"
 		}
-		f.set(numbers[p], "<</Type/Page/Parent %d 0 R/MediaBox[0 0 %s %s]/Resources<</Font<<%s>>>>/Contents %d 0 R%s>>", tree, num(p.width), num(p.height), fonts.String(), n, annots)
+		f.set(numbers[p], "<</Type/Page/Parent %d 0 R/MediaBox[0 0 %s %s]/Resources<</Font<<%s>>>>/Contents %d 0 R/StructParents %d%s>>", tree, num(p.width), num(p.height), fonts.String(), n, i, annots)
 		kids[i] = fmt.Sprintf("%d 0 R", numbers[p])
 	}
 	f.set(tree, "<</Type/Pages/Count %d/Kids[%s]>>", len(d.pages), strings.Join(kids, " "))
@@ -90,7 +98,7 @@ func (d *Document) Bytes() []byte {
 	if len(d.bookmarks) > 0 {
 		outline = fmt.Sprintf("/Outlines %d 0 R/PageMode/UseOutlines", f.outline(d.bookmarks, at))
 	}
-	f.set(catalog, "<</Type/Catalog/Pages %d 0 R/Lang%s/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked false>>%s>>", tree, literal(d.Lang), outline)
+	f.set(catalog, "<</Type/Catalog/Pages %d 0 R/Lang%s/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot %d 0 R%s>>", tree, literal(d.Lang), d.tags(f, numbers, links), outline)
 	info := "<<"
 	for _, field := range [][2]string{{"Title", d.Title}, {"Subject", d.Subject}, {"Author", d.Author}, {"Creator", d.Creator}, {"Producer", d.Creator}} {
 		if field[1] != "" {
@@ -103,22 +111,52 @@ func (d *Document) Bytes() []byte {
 	return f.bytes(catalog, f.add("%s>>", info))
 }
 
-// bytes writes the objects with the table of where they stand.
+// together is how many objects are packed as one.
+const together = 200
+
+// bytes writes the objects with the table of where they stand. Those that are no
+// streams are packed, many at a time.
 func (f *file) bytes(catalog, info int) []byte {
+	type place struct{ kind, at, index int } // of an object: 1 and where, or 2 and in which pack as which
+	places := make([]place, len(f.objects), 2*len(f.objects))
+	var small []int
+	for n := range f.objects {
+		if !f.streams[n+1] {
+			small = append(small, n)
+		}
+	}
+	for pack := range slices.Chunk(small, together) {
+		var index, bodies bytes.Buffer
+		for i, n := range pack {
+			fmt.Fprintf(&index, "%d %d ", n+1, bodies.Len())
+			bodies.Write(append(f.objects[n], '\n'))
+			places[n] = place{2, len(f.objects) + 1, i}
+		}
+		f.stream(fmt.Sprintf("/Type/ObjStm/N %d/First %d", len(pack), index.Len()), append(index.Bytes(), bodies.Bytes()...))
+		places = append(places, place{})
+	}
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
-	starts := make([]int, len(f.objects))
-	for i, object := range f.objects {
-		starts[i] = b.Len()
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	write := func(n int) {
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", n+1, f.objects[n])
+	}
+	for n := range f.objects {
+		if f.streams[n+1] {
+			places[n] = place{1, b.Len(), 0}
+			write(n)
+		}
 	}
 	sum := sha256.Sum256(b.Bytes())
-	table := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(f.objects)+1)
-	for _, at := range starts {
-		fmt.Fprintf(&b, "%010d 00000 n \n", at)
+	start, n := b.Len(), len(f.objects)
+	table := make([]byte, 7, 7*(n+2)) // object 0 is none
+	for _, p := range append(places, place{1, start, 0}) {
+		table = append(table, byte(p.kind))
+		table = binary.BigEndian.AppendUint32(table, uint32(p.at))
+		table = binary.BigEndian.AppendUint16(table, uint16(p.index))
 	}
-	fmt.Fprintf(&b, "trailer\n<</Size %d/Root %d 0 R/Info %d 0 R/ID[<%x><%x>]>>\nstartxref\n%d\n%%%%EOF\n", len(f.objects)+1, catalog, info, sum[:16], sum[:16], table)
+	f.stream(fmt.Sprintf("/Type/XRef/Size %d/W[1 4 2]/Root %d 0 R/Info %d 0 R/ID[<%x><%x>]", n+2, catalog, info, sum[:16], sum[:16]), table)
+	write(n)
+	fmt.Fprintf(&b, "startxref\n%d\n%%%%EOF\n", start)
 	return b.Bytes()
 }
 

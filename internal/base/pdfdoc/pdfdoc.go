@@ -1,7 +1,8 @@
 // Package pdfdoc writes PDF files: text in fonts that are embedded with the
-// glyphs that are used, lines and boxes, links, bookmarks and what is known of
-// the document. The text can be searched and copied. What is written depends on
-// nothing but the calls, byte for byte.
+// glyphs that are used, shapes, links, bookmarks and what is known of the
+// document. The text can be searched and copied, and is tagged with what it is,
+// for those who have it read to them. What is written depends on nothing but the
+// calls, byte for byte.
 //
 // Places are in points from the left and upper edge of a page; text stands on
 // its baseline.
@@ -35,6 +36,8 @@ type Document struct {
 	fonts     []*Font
 	anchors   map[string]place
 	bookmarks []bookmark
+	root      element
+	open      []*element // the innermost last
 }
 
 type place struct {
@@ -94,18 +97,23 @@ type Page struct {
 	doc           *Document
 	width, height float64
 	content       []any // []byte, or *Page for a part that is filled in later
-	links         *[]link
 	whole         *Page
+	reserved      *element // what a part belongs to, whatever is open when it is written
+	marked        *element // whose content is being written, nil before any
+	// Of whole pages:
+	links []*link
+	marks []*element // whose each marked piece of content is
 }
 
 type link struct {
 	box    [4]float64
 	target string
+	within *element
 }
 
 // Page adds a page.
 func (d *Document) Page(width, height float64) *Page {
-	p := &Page{doc: d, width: width, height: height, links: &[]link{}}
+	p := &Page{doc: d, width: width, height: height}
 	p.whole = p
 	d.pages = append(d.pages, p)
 	return p
@@ -117,7 +125,8 @@ func (d *Document) Pages() int { return len(d.pages) }
 // Reserve returns a part of the page whose content comes where it was reserved,
 // whenever it is written.
 func (p *Page) Reserve() *Page {
-	part := &Page{doc: p.doc, width: p.width, height: p.height, links: p.links, whole: p.whole}
+	part := &Page{doc: p.doc, width: p.width, height: p.height, whole: p.whole, reserved: p.doc.innermost()}
+	p.unmark()
 	p.content = append(p.content, part)
 	return part
 }
@@ -163,22 +172,58 @@ func (p *Page) Text(x, y float64, text string, look Look) {
 	if look.Heavy {
 		heavy = fmt.Sprintf("2 Tr %s w %s RG ", num(look.Size/36), look.Color)
 	}
+	p.mark(p.within())
 	p.write("q BT %s/F%d %s Tf %s rg 1 0 %s 1 %s %s Tm <%x> Tj ET Q\n", heavy, look.Font.number, num(look.Size), look.Color, lean, num(x), num(p.height-y), codes)
 }
 
 // Box fills a rectangle.
 func (p *Page) Box(x, y, width, height float64, c Color) {
+	p.mark(p.drawing())
 	p.write("%s rg %s %s %s %s re f\n", c, num(x), num(p.height-y-height), num(width), num(height))
 }
 
 // Line draws a line.
 func (p *Page) Line(x1, y1, x2, y2, thick float64, c Color) {
+	p.mark(p.drawing())
 	p.write("%s RG %s w %s %s m %s %s l S\n", c, num(thick), num(x1), num(p.height-y1), num(x2), num(p.height-y2))
+}
+
+// Path draws a line through places, with dashes where it has some: lengths drawn
+// and left out in turn.
+func (p *Page) Path(places [][2]float64, thick float64, dash []float64, c Color) {
+	if len(places) < 2 {
+		return
+	}
+	p.mark(p.drawing())
+	var b strings.Builder
+	for i, at := range places {
+		op := "l"
+		if i == 0 {
+			op = "m"
+		}
+		b.WriteString(num(at[0]) + " " + num(p.height-at[1]) + " " + op + " ")
+	}
+	lengths := make([]string, len(dash))
+	for i, l := range dash {
+		lengths[i] = num(l)
+	}
+	p.write("q %s RG %s w 1 j [%s] 0 d %sS Q\n", c, num(thick), strings.Join(lengths, " "), b.String())
+}
+
+// Dot fills a circle.
+func (p *Page) Dot(x, y, radius float64, c Color) {
+	p.mark(p.drawing())
+	y = p.height - y
+	p.write("q %s RG %s w 1 J %s %s m %s %s l S Q\n", c, num(2*radius), num(x), num(y), num(x), num(y))
 }
 
 // Link makes a rectangle lead to an address, or with "#" to an anchor.
 func (p *Page) Link(x, y, width, height float64, target string) {
-	*p.links = append(*p.links, link{[4]float64{x, p.height - y - height, x + width, p.height - y}, target})
+	l := &link{box: [4]float64{x, p.height - y - height, x + width, p.height - y}, target: target, within: p.within()}
+	p.whole.links = append(p.whole.links, l)
+	if l.within != decoration {
+		l.within.kids = append(l.within.kids, kid{page: p.whole, link: l})
+	}
 }
 
 // Anchor names a place, for links.
@@ -197,6 +242,7 @@ func (p *Page) Bookmark(level int, title string, y float64) {
 
 // bytes joins the content of a page.
 func (p *Page) bytes(b *bytes.Buffer) {
+	p.unmark()
 	for _, c := range p.content {
 		switch c := c.(type) {
 		case []byte:

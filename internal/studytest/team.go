@@ -1,4 +1,4 @@
-package dossier
+package studytest
 
 import (
 	"encoding/json"
@@ -11,49 +11,45 @@ import (
 	"dossier/llm/llmtest"
 )
 
-// scriptedTeam is a scripted model of deep research by a team: it plans, researches,
+// Team is a scripted model of deep research by a team: it plans, researches,
 // supervises and writes. It works on what its prompts show it and on nothing
 // else, so that the same prompt gets the same reply.
-type scriptedTeam struct {
-	scribe
-	// rubric and tasks are its plan.
-	rubric, tasks []string
-	// researcher and supervisor replace how these reply; nil leaves it.
-	researcher, supervisor func(q *llmtest.Request) *llmtest.Reply
-	// lets finish be said in the first call of the supervisor.
-	hasty bool
+type Team struct {
+	Scribe
+	Doubt
+	// Rubric and Tasks are its plan.
+	Rubric, Tasks []string
+	// Researcher and Supervisor replace how these reply; nil leaves it.
+	Researcher, Supervisor func(q *llmtest.Request) *llmtest.Reply
+	// Hasty lets finish be said in the first call of the supervisor.
+	Hasty bool
 }
 
-func (c scriptedTeam) rules() []llmtest.Rule {
+// Rules are those of its server.
+func (c Team) Rules() []llmtest.Rule {
 	do := func(schema string, f func(q *llmtest.Request) any) llmtest.Rule {
 		return llmtest.Rule{Schema: schema, Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply { return llmtest.JSON(f(q)) })}
 	}
 	content := func(q *llmtest.Request) any {
-		text := copied(shownIn(q.Question()))
+		text := Copied(Shown(q.Question()))
 		if text == "" { // summary and conclusion: what the sections say first
 			for _, m := range sectionIn.FindAllStringSubmatch(q.Question(), -1) {
-				if s := plainSentences(strings.ReplaceAll(m[1], "[", "(")); len(s) > 0 {
-					text += firstCited(m[1]) + " "
-				} else {
-					text += firstCited(m[1]) + " "
-				}
+				text += firstCited(m[1]) + " "
 			}
 		}
 		return map[string]any{"content": strings.TrimSpace(text)}
 	}
 	own := []llmtest.Rule{
-		do("clarity", func(q *llmtest.Request) any {
-			return map[string]any{"is_clear": true, "reasoning": "It is clear.", "clarification_question": "", "refined_query": q.Question()}
-		}),
+		do("clarity", c.clarity),
 		do("analysis", func(*llmtest.Request) any {
 			return map[string]any{"class": "factual", "complexity": "moderate", "strategy": "Look each of them up."}
 		}),
 		do("planned", func(*llmtest.Request) any {
 			var items []any
-			for _, r := range c.rubric {
+			for _, r := range c.Rubric {
 				items = append(items, map[string]any{"question": r, "kind": "question", "sources": []string{"encyclopedia"}})
 			}
-			return map[string]any{"title": "A research", "aspects": []string{"people", "places"}, "rubric": items, "tasks": c.tasks}
+			return map[string]any{"title": "A research", "aspects": []string{"people", "places"}, "rubric": items, "tasks": c.Tasks}
 		}),
 		do("characters", func(*llmtest.Request) any {
 			return map[string]any{"agents": []any{
@@ -72,27 +68,29 @@ func (c scriptedTeam) rules() []llmtest.Rule {
 			return map[string]any{"sections": sections}
 		}),
 		do("condensed", func(q *llmtest.Request) any {
-			return map[string]any{"text": between(q.Question(), "<notes>\n", "\n</notes>")}
+			return map[string]any{"text": Between(q.Question(), "<notes>\n", "\n</notes>")}
 		}),
 		do("section", content),
+		do("standalone", standingAlone),
+		do("suggested", suggests),
 		{Schema: "", Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
 			switch system := q.Messages[0].Content; {
 			case strings.HasPrefix(system, "You are a researcher in a team"):
-				if c.researcher != nil {
-					return c.researcher(q)
+				if c.Researcher != nil {
+					return c.Researcher(q)
 				}
-				return c.research(q)
+				return c.Research(q)
 			case strings.HasPrefix(system, "You supervise a team"):
-				if c.supervisor != nil {
-					return c.supervisor(q)
+				if c.Supervisor != nil {
+					return c.Supervisor(q)
 				}
-				return c.supervise(q)
+				return c.Supervise(q)
 			}
 			return nil
 		})},
 	}
 	// The schemas come first: a rule without one fits all.
-	return slices.Concat(own[:len(own)-1], c.scribe.rules(), own[len(own)-1:])
+	return slices.Concat(own[:len(own)-1], c.Scribe.Rules(), own[len(own)-1:])
 }
 
 var (
@@ -104,9 +102,7 @@ var (
 	rubricLine  = regexp.MustCompile(`(?m)^- (r\d+) \[(\w+)\] (.*)$`)
 	actionLine  = regexp.MustCompile(`(?m)^Action: (\w+)`)
 	citedFirst  = regexp.MustCompile(`^[^\[\n]*(?:\[\d+\])+\.?`)
-	stepOf      = regexp.MustCompile(`This is step (\d+) of (\d+)`)
 	rubricTask  = regexp.MustCompile(`(?m)^- (r\d+): (.*)$`)
-	memberLine  = regexp.MustCompile(`(?m)^- (agent_\d), `)
 	pendingLine = regexp.MustCompile(`(?m)^  - \[(?:pending|active)\] `)
 )
 
@@ -114,8 +110,8 @@ func firstCited(text string) string {
 	return strings.TrimSpace(citedFirst.FindString(strings.TrimSpace(text)))
 }
 
-// act is a reply in the form of ReAct.
-func act(tool string, args any) *llmtest.Reply {
+// Act is a reply in the form of ReAct.
+func Act(tool string, args any) *llmtest.Reply {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		panic(err)
@@ -123,8 +119,8 @@ func act(tool string, args any) *llmtest.Reply {
 	return llmtest.Say("Thought: " + tool + " comes next.\nAction: " + tool + " " + string(raw))
 }
 
-// prompts of a request: the user's view, and what the last step brought.
-func viewOf(q *llmtest.Request) (view, last string) {
+// View is what a request shows: the user's view, and what the last step brought.
+func View(q *llmtest.Request) (view, last string) {
 	for _, m := range q.Messages {
 		if m.Role == llm.RoleUser {
 			if view == "" {
@@ -137,19 +133,19 @@ func viewOf(q *llmtest.Request) (view, last string) {
 	return view, last
 }
 
-// research searches, reads the first results and notes their sentences.
-func (c scriptedTeam) research(q *llmtest.Request) *llmtest.Reply {
-	view, last := viewOf(q)
-	task := strings.TrimSpace(between(view, "Your task: ", "\n"))
+// Research searches, reads the first results and notes their sentences.
+func (c Team) Research(q *llmtest.Request) *llmtest.Reply {
+	view, last := View(q)
+	task := strings.TrimSpace(Between(view, "Your task: ", "\n"))
 	switch urls := urlLine.FindAllStringSubmatch(last, -1); {
 	case strings.Contains(view, "This is step 1 of"):
-		return act("web_search", map[string]any{"query": task})
+		return Act("web_search", map[string]any{"query": task})
 	case len(urls) > 0:
 		var first []string
 		for _, m := range urls[:min(2, len(urls))] {
 			first = append(first, m[1])
 		}
-		return act("scrape_url", map[string]any{"urls": first})
+		return Act("scrape_url", map[string]any{"urls": first})
 	}
 	covers := []string{}
 	for _, m := range rubricTask.FindAllStringSubmatch(view, -1) {
@@ -157,7 +153,7 @@ func (c scriptedTeam) research(q *llmtest.Request) *llmtest.Reply {
 			covers = append(covers, m[1])
 		}
 	}
-	return act("done", map[string]any{"note": copied(quotedIn(last)), "covers": covers})
+	return Act("done", map[string]any{"note": Copied(quotedIn(last)), "covers": covers})
 }
 
 var (
@@ -166,22 +162,22 @@ var (
 )
 
 // quotedIn are the passages that a tool's result shows of pages.
-func quotedIn(observation string) []passage {
-	var out []passage
+func quotedIn(observation string) []Passage {
+	var out []Passage
 	source := 0
 	for line := range strings.SplitSeq(observation, "\n") {
 		if m := pageLine.FindStringSubmatch(line); m != nil {
-			source = number(m[1])
+			source = Number(m[1])
 		} else if m := quoteLine.FindStringSubmatch(line); m != nil && source > 0 {
-			out = append(out, passage{source, m[1]})
+			out = append(out, Passage{source, m[1]})
 		}
 	}
 	return out
 }
 
-// supervise does what a supervisor is to do, one tool after the other.
-func (c scriptedTeam) supervise(q *llmtest.Request) *llmtest.Reply {
-	view, _ := viewOf(q)
+// Supervise does what a supervisor is to do, one tool after the other.
+func (c Team) Supervise(q *llmtest.Request) *llmtest.Reply {
+	view, _ := View(q)
 	var called []string
 	for _, m := range q.Messages {
 		if m.Role == llm.RoleAssistant {
@@ -199,17 +195,17 @@ func (c scriptedTeam) supervise(q *llmtest.Request) *llmtest.Reply {
 	}
 	switch {
 	case !did("write_supervisor_note"):
-		return act("write_supervisor_note", map[string]any{"note": "Looked at it."})
+		return Act("write_supervisor_note", map[string]any{"note": "Looked at it."})
 	case note != "" && !did("write_draft_report"):
-		return act("write_draft_report", map[string]any{"content": "## " + strings.TrimSpace(between(view, "is through with: ", "\n")) + "\n\n" + note, "replace": false})
+		return Act("write_draft_report", map[string]any{"content": "## " + strings.TrimSpace(Between(view, "is through with: ", "\n")) + "\n\n" + note, "replace": false})
 	case firstCited(note) != "" && !did("write_main_document"):
-		return act("write_main_document", map[string]any{"insights": []string{firstCited(note)}})
+		return Act("write_main_document", map[string]any{"insights": []string{firstCited(note)}})
 	case !did("review_agent_progress"):
-		return act("review_agent_progress", map[string]any{"agent_id": "agent_1"})
+		return Act("review_agent_progress", map[string]any{"agent_id": "agent_1"})
 	}
 	for _, m := range rubricLine.FindAllStringSubmatch(view, -1) {
 		if m[2] == "open" && !strings.Contains(view, "] "+m[3]+"\n") && !did("create_agent_todo") {
-			return act("create_agent_todo", map[string]any{"agent_id": "agent_2", "task": m[3], "items": []string{m[1]}})
+			return Act("create_agent_todo", map[string]any{"agent_id": "agent_2", "task": m[3], "items": []string{m[1]}})
 		}
 	}
 	var missing []string
@@ -218,12 +214,12 @@ func (c scriptedTeam) supervise(q *llmtest.Request) *llmtest.Reply {
 			missing = append(missing, m[1])
 		}
 	}
-	finish := c.hasty || !pendingLine.MatchString(view)
+	finish := c.Hasty || !pendingLine.MatchString(view)
 	if finish && !did("make_final_decision") {
-		return act("make_final_decision", map[string]any{"decision": "finish", "reason": "All is there.", "not_found": slices.Concat([]string{}, missing)})
+		return Act("make_final_decision", map[string]any{"decision": "finish", "reason": "All is there.", "not_found": slices.Concat([]string{}, missing)})
 	}
 	if finish && !did("create_agent_todo") {
-		return act("create_agent_todo", map[string]any{"agent_id": "agent_1", "task": "What else is known of " + strings.TrimSpace(between(view, "The question: ", "\n")), "items": []string{}})
+		return Act("create_agent_todo", map[string]any{"agent_id": "agent_1", "task": "What else is known of " + strings.TrimSpace(Between(view, "The question: ", "\n")), "items": []string{}})
 	}
-	return act("make_final_decision", map[string]any{"decision": "continue", "reason": "There is more to find.", "not_found": []string{}})
+	return Act("make_final_decision", map[string]any{"decision": "continue", "reason": "There is more to find.", "not_found": []string{}})
 }
