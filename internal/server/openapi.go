@@ -19,6 +19,7 @@ import (
 	"dossier/event"
 	"dossier/internal/access"
 	"dossier/lang"
+	"dossier/run"
 )
 
 // description serves what the routes of protocols are, for programs and for
@@ -193,6 +194,7 @@ func schemaName(t reflect.Type) string {
 // opaque are types whose JSON is not that of their fields.
 var opaque = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[event.Event]():     {Type: "object", Description: "An event, as docs/events.schema.json describes it.", Required: []string{"v", "run", "seq", "time", "kind", "data"}},
+	reflect.TypeFor[run.PlacedEvent](): {Type: "object", Description: "An event beside the place that it has in the code of its run.", Required: []string{"place", "event"}},
 	reflect.TypeFor[json.RawMessage](): {},
 	reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
 	reflect.TypeFor[time.Duration]():   {Type: "integer", Description: "nanoseconds"},

@@ -312,7 +312,7 @@ func TestReconnectAtEverySequence(t *testing.T) {
 		return out
 	}
 	all := messages(whole)
-	if len(all) < 5 || !strings.Contains(whole, "event: end\n") {
+	if len(all) < 4 || !strings.Contains(whole, "event: end\n") {
 		t.Fatalf("the stream: %s", whole)
 	}
 	for n := range len(all) {
