@@ -73,6 +73,9 @@ type Runs interface {
 	// Events returns up to limit durable events with Seq > after, in order;
 	// a limit of 0 means all.
 	Events(ctx context.Context, id string, after int64, limit int) ([]run.PlacedEvent, error)
+	// LastSeqs returns the sequence of the last event of each of the given runs;
+	// those that there are not are left out.
+	LastSeqs(ctx context.Context, ids []string) (map[string]int64, error)
 	// Answer records the answer to a pending question: the one with the given
 	// ask key, or the oldest when ask is empty. It fails with ErrNotWaiting
 	// when nothing is asked or the run is over, and with ErrAnswered when the

@@ -320,6 +320,21 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 	return nil
 }
 
+// LastSeqs implements store.Runs.
+func (s *Store) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	last := make(map[string]int64, len(ids))
+	for _, id := range ids {
+		if j := s.runs[id]; j != nil {
+			last[id] = j.rec.LastSeq
+		}
+	}
+	return last, nil
+}
+
 // Owners implements store.Runs.
 func (s *Store) Owners(ctx context.Context) ([]string, error) {
 	if err := s.open(ctx); err != nil {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -225,6 +226,28 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 
 // Runs that are not over; an index has them.
 const unfinished = "status IN ('queued', 'running', 'waiting', 'paused')"
+
+const selectLastSeqs = "SELECT id, last_seq FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+
+// LastSeqs implements store.Runs.
+func (s *Store) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
+	asked, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	last := make(map[string]int64, len(ids))
+	err = s.each(ctx, selectLastSeqs, []any{string(asked)}, func(row scanner) error {
+		var id string
+		var seq int64
+		err := row.Scan(&id, &seq)
+		last[id] = seq
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("last sequences: %w", err)
+	}
+	return last, nil
+}
 
 // Owners implements store.Runs.
 func (s *Store) Owners(ctx context.Context) (owners []string, err error) {
