@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -35,7 +36,7 @@ const (
 // One goroutine sends; it calls Close, and the handler returns after that.
 type Stream struct {
 	// Gap makes the last message for a reader who was cut off, given the id of
-	// the last message that they get before; nil for none.
+	// the last message that they get before, "" if none had an id; nil for none.
 	Gap func(last string) (name string, data []byte)
 
 	w      http.ResponseWriter
@@ -49,7 +50,8 @@ type Stream struct {
 
 	mu      sync.Mutex
 	pending []byte
-	last    string // id of the last message in pending, or before
+	last    string // id of the last message that was put
+	written string // id of the last message that is written, or is being
 	ended   bool   // nothing more is taken
 }
 
@@ -77,15 +79,18 @@ func (s *Stream) Context() context.Context { return s.ctx }
 // Send puts a message into the stream; id and name may be empty. It says whether
 // anybody still reads.
 func (s *Stream) Send(id, name string, data []byte) bool {
-	msg := make([]byte, 0, len(data)+len(id)+len(name)+32)
+	return s.put(id, len(data)+len(id)+len(name)+32, func(b []byte) []byte { return appendMessage(b, id, name, data) })
+}
+
+// appendMessage appends a message to b; data has no line break.
+func appendMessage(b []byte, id, name string, data []byte) []byte {
 	if id != "" {
-		msg = append(append(append(msg, "id: "...), id...), '\n')
+		b = append(append(append(b, "id: "...), id...), '\n')
 	}
 	if name != "" {
-		msg = append(append(append(msg, "event: "...), name...), '\n')
+		b = append(append(append(b, "event: "...), name...), '\n')
 	}
-	msg = append(append(append(msg, "data: "...), data...), "\n\n"...)
-	return s.put(id, msg)
+	return append(append(append(b, "data: "...), data...), "\n\n"...)
 }
 
 // SendJSON is Send of a value.
@@ -96,10 +101,11 @@ func (s *Stream) SendJSON(id, name string, value any) bool {
 
 // Comment puts a line into the stream that readers pass over.
 func (s *Stream) Comment(text string) bool {
-	return s.put("", append(append([]byte(": "), text...), "\n\n"...))
+	return s.put("", len(text)+4, func(b []byte) []byte { return append(append(append(b, ": "...), text...), "\n\n"...) })
 }
 
-func (s *Stream) put(id string, msg []byte) bool {
+// put has something of a size written.
+func (s *Stream) put(id string, size int, appendTo func([]byte) []byte) bool {
 	var patience *time.Timer
 	for {
 		s.mu.Lock()
@@ -107,8 +113,8 @@ func (s *Stream) put(id string, msg []byte) bool {
 		case s.ended:
 			s.mu.Unlock()
 			return false
-		case len(s.pending) == 0 || len(s.pending)+len(msg) <= streamBehind:
-			s.pending = append(s.pending, msg...)
+		case len(s.pending) == 0 || len(s.pending)+size <= streamBehind:
+			s.pending = appendTo(slices.Grow(s.pending, size))
 			if id != "" {
 				s.last = id
 			}
@@ -138,8 +144,8 @@ func (s *Stream) cutOff() {
 	s.mu.Lock()
 	s.ended, s.pending = true, nil
 	if s.Gap != nil {
-		name, data := s.Gap(s.last)
-		s.pending = append(append(append(append(append(s.pending, "event: "...), name...), "\ndata: "...), data...), "\n\n"...)
+		name, data := s.Gap(s.written)
+		s.pending = appendMessage(nil, "", name, data)
 	}
 	s.mu.Unlock()
 	poke(s.more)
@@ -170,7 +176,7 @@ func (s *Stream) write() {
 		}
 		s.mu.Lock()
 		if len(s.pending) > 0 {
-			out, s.pending = s.pending, nil
+			out, s.pending, s.written = s.pending, nil, s.last
 		}
 		ended := s.ended
 		s.mu.Unlock()
@@ -321,12 +327,13 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64) error 
 	return nil
 }
 
-// sendEvent sends an event under its sequence. One that can't be encoded can't
-// have been stored.
+// sendEvent sends an event under its sequence, in the form that all readers share.
+// One that can't be encoded can't have been stored.
 func sendEvent(out *Stream, ev event.Event) bool {
 	id := ""
 	if ev.Seq != 0 {
 		id = strconv.FormatInt(ev.Seq, 10)
 	}
-	return out.SendJSON(id, "", ev)
+	raw, err := ev.MarshalJSON()
+	return err == nil && out.Send(id, "", raw)
 }
