@@ -345,7 +345,7 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 	}
 	rename(events, fork)
 	rec := run.Record{
-		ID: fork, Session: h.Record.Session, Agent: req.AgentID, Mode: h.Record.Mode, Title: title(req.Question),
+		ID: fork, Session: h.Record.Session, User: h.Record.User, Agent: req.AgentID, Mode: h.Record.Mode, Title: title(req.Question),
 		Status: run.Queued, Created: now, Home: e.owner, ForkOf: h.Record.ID, ForkAt: at,
 	}
 	if rec.Request, err = json.Marshal(req); err != nil {

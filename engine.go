@@ -24,6 +24,7 @@ import (
 	"unicode/utf8"
 
 	"dossier/agent"
+	"dossier/internal/access"
 	"dossier/internal/base/usage"
 	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
@@ -50,6 +51,7 @@ type Engine struct {
 	reader  *reader.Reader
 	web     *sources.Web
 	agency  *agency
+	keys    *access.Keys
 	closers []func() error // in the order in which they are called
 
 	delivered sync.Map // quality by run, until its outcome is recorded
@@ -65,6 +67,9 @@ type Request struct {
 	// Messages are a whole conversation that ends with the question, in place of
 	// Question and History; see mode.Request.Say.
 	Messages []mode.Turn `json:"messages,omitempty"`
+	// User whose run it is; empty is the operator's, or that of the session's
+	// user.
+	User string `json:"user,omitempty"`
 	mode.Request
 }
 
@@ -106,6 +111,7 @@ func newEngine(p parts) *Engine {
 	}
 	e := &Engine{
 		store: p.store, owner: p.owner, modes: make(map[string]mode.Mode), log: p.log, limits: p.limits,
+		keys: access.NewKeys(p.store, nil),
 	}
 	if made := p.product; made != nil {
 		e.library, e.reader, e.web = made.Library, made.Reader, made.Web
@@ -146,6 +152,18 @@ func (e *Engine) Modes() []string {
 		names = append(names, name)
 	}
 	sort.Strings(names)
+	return names
+}
+
+// SearchEngines returns the names of the search engines that are set up.
+func (e *Engine) SearchEngines() []string {
+	if e.web == nil {
+		return nil
+	}
+	var names []string
+	for _, known := range e.web.Known() {
+		names = append(names, known.Name)
+	}
 	return names
 }
 
@@ -210,6 +228,9 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 	if req.Limits == (run.Limits{}) {
 		req.Limits = e.limits
 	}
+	if err := e.belongs(ctx, &req); err != nil {
+		return run.Record{}, err
+	}
 	frozen := m.Settings()
 	if c, ok := m.(mode.Configured); ok {
 		var err error
@@ -223,7 +244,7 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 		}
 	}
 	now := time.Now()
-	rec := run.Record{ID: newID(now), Session: req.Session, Mode: req.Mode, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
+	rec := run.Record{ID: newID(now), Session: req.Session, User: req.User, Mode: req.Mode, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
 	if rec.Session == "" {
 		rec.Session = rec.ID
 	}
@@ -274,6 +295,25 @@ func (req *Request) check() error {
 	if size > maxQuestion {
 		return &UsageError{Message: fmt.Sprintf("the question has %d bytes, more than the %d that fit", size, maxQuestion), Hint: "put the material into a file and ask about it"}
 	}
+	return nil
+}
+
+// belongs makes a run that continues a session its user's, and refuses the
+// sessions of others.
+func (e *Engine) belongs(ctx context.Context, req *Request) error {
+	if req.Session == "" {
+		return nil
+	}
+	s, err := e.store.Session(ctx, req.Session)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil // it is made with the run
+	case err != nil:
+		return err
+	case req.User != "" && req.User != s.User:
+		return fmt.Errorf("session %q: %w", req.Session, store.ErrNotFound)
+	}
+	req.User = s.User
 	return nil
 }
 

@@ -42,7 +42,7 @@ func commands(t *testing.T) []command {
 	t.Helper()
 	root := help(t)
 	all := []command{{flags: flagsIn(root)}}
-	for _, name := range namesIn(root, "Ask:", "Documents:", "Agents:", "Runs:", "Set up:") {
+	for _, name := range namesIn(root, "Ask:", "Documents:", "Agents:", "Runs:", "Server:", "Set up:") {
 		text := help(t, name)
 		all = append(all, describe(name, text))
 		for _, child := range namesIn(text, "Commands:") {

@@ -46,7 +46,7 @@ func TestDocumentsExist(t *testing.T) {
 	docs := documents(t)
 	for _, want := range []string{
 		"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/events.md",
-		"docs/configuration.md", "docs/agents.md", "docs/cli.md", "docs/ru/introduction.md", "docs/zh/introduction.md",
+		"docs/configuration.md", "docs/agents.md", "docs/cli.md", "docs/server.md", "docs/ru/introduction.md", "docs/zh/introduction.md",
 	} {
 		if docs[want] == "" {
 			t.Errorf("%s is missing", want)

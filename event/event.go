@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -37,6 +38,23 @@ type Event struct {
 	// the run itself.
 	Agent string
 	Data  Data
+
+	form *form // nil where each copy is encoded for itself
+}
+
+// form is the JSON of an event for all copies of it.
+type form struct {
+	once sync.Once
+	raw  []byte
+	err  error
+}
+
+// Shared returns the event as one that is encoded once for all copies of it, when
+// the first is. Neither the copies nor what MarshalJSON returns of them may be
+// changed.
+func (e Event) Shared() Event {
+	e.form = &form{}
+	return e
 }
 
 // Kind of the event's data.
@@ -64,6 +82,14 @@ type wire struct {
 
 // MarshalJSON encodes the envelope and its data.
 func (e Event) MarshalJSON() ([]byte, error) {
+	if e.form == nil {
+		return e.encode()
+	}
+	e.form.once.Do(func() { e.form.raw, e.form.err = e.encode() })
+	return e.form.raw, e.form.err
+}
+
+func (e Event) encode() ([]byte, error) {
 	data, err := EncodeData(e.Data)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,8 @@ import (
 type Collection struct {
 	ID   string `json:"id"`   // never used again
 	Name string `json:"name"` // unique
+	// User whose it is; "" is the operator's.
+	User string `json:"user,omitempty"`
 	// Roots are the folders and files that it mirrors, as absolute paths.
 	Roots []string `json:"roots"`
 	// Auto marks a collection that was made for a folder which somebody asked

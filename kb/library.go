@@ -61,6 +61,8 @@ type Options struct {
 	Cache     int     // bytes of documents kept in memory for searches; 64 MiB
 	// EmbedBatch is how many chunks an embedder gets at once; 64.
 	EmbedBatch int
+	// Shared are names of the operator's collections that every user may ask.
+	Shared []string
 	// Terms says what words are in another language, so that questions find
 	// documents in others than their own; nil: they don't.
 	Terms *terms.Dictionary
@@ -114,11 +116,16 @@ func New(store Store, reader PageReader, embedder Embedder, opts Options) *Libra
 	}
 }
 
-// Create makes a collection that mirrors roots: folders and files that exist. It
-// is empty, unless there is one already that was made for these roots when
-// somebody asked about them: that one gets the name, with what it has. It fails
-// with ErrExists. Sync fills it.
+// Create is CreateFor the operator.
 func (l *Library) Create(ctx context.Context, name string, roots ...string) (Collection, error) {
+	return l.CreateFor(ctx, "", name, roots...)
+}
+
+// CreateFor makes a collection of a user that mirrors roots: folders and files
+// that exist. It is empty, unless it is the operator's and there is one already
+// that was made for these roots when somebody asked about them: that one gets the
+// name, with what it has. It fails with ErrExists. Sync fills it.
+func (l *Library) CreateFor(ctx context.Context, user, name string, roots ...string) (Collection, error) {
 	if strings.TrimSpace(name) == "" {
 		return Collection{}, errors.New("a collection needs a name")
 	}
@@ -129,11 +136,11 @@ func (l *Library) Create(ctx context.Context, name string, roots ...string) (Col
 	if err != nil {
 		return Collection{}, err
 	}
-	made, err := l.mirroring(ctx, paths)
+	made, err := l.mirroring(ctx, user, paths)
 	if err != nil {
 		return Collection{}, err
 	}
-	if made.Auto {
+	if made.Auto && user == "" {
 		_, err := l.store.ChangeCollection(ctx, made.ID, Change{Revision: made.Revision, Name: name})
 		switch {
 		case err == nil:
@@ -142,18 +149,19 @@ func (l *Library) Create(ctx context.Context, name string, roots ...string) (Col
 			return Collection{}, fmt.Errorf("collection %q: %w", name, err)
 		}
 	}
-	return l.create(ctx, Collection{Name: name, Roots: paths})
+	return l.create(ctx, Collection{Name: name, User: user, Roots: paths})
 }
 
-// mirroring finds the collection that mirrors these roots and nothing else; the
-// zero value where there is none.
-func (l *Library) mirroring(ctx context.Context, roots []string) (Collection, error) {
+// mirroring finds the collection that mirrors these roots and nothing else, one
+// of the user's own or one that was made by itself; the zero value where there is
+// none.
+func (l *Library) mirroring(ctx context.Context, user string, roots []string) (Collection, error) {
 	all, err := l.store.Collections(ctx)
 	if err != nil {
 		return Collection{}, err
 	}
 	for _, c := range all {
-		if slices.Equal(c.Roots, roots) {
+		if slices.Equal(c.Roots, roots) && (c.User == user || c.Auto) {
 			return c, nil
 		}
 	}
@@ -207,14 +215,20 @@ func (l *Library) create(ctx context.Context, c Collection) (Collection, error) 
 	return l.store.Collection(ctx, c.ID)
 }
 
-// Ensure finds the collection that mirrors a folder or file and nothing else,
-// or makes one whose name is its path.
+// Ensure is EnsureFor the operator.
 func (l *Library) Ensure(ctx context.Context, folder string) (Collection, error) {
+	return l.EnsureFor(ctx, "", folder)
+}
+
+// EnsureFor finds the collection that mirrors a folder or file and nothing else,
+// one of the user's own or one that was made by itself, or makes one whose name is
+// its path. That one is nobody's: whoever may ask about the folder may use it.
+func (l *Library) EnsureFor(ctx context.Context, user, folder string) (Collection, error) {
 	path, err := resolve(folder)
 	if err != nil {
 		return Collection{}, err
 	}
-	if c, err := l.mirroring(ctx, []string{path}); err != nil || c.ID != "" {
+	if c, err := l.mirroring(ctx, user, []string{path}); err != nil || c.ID != "" {
 		return c, err
 	}
 	c, err := l.create(ctx, Collection{Name: path, Roots: []string{path}, Auto: true})
@@ -235,6 +249,24 @@ func resolve(root string) (string, error) {
 		return "", fmt.Errorf("folder %s: %w", root, err)
 	}
 	return path, nil
+}
+
+// Sees says whether a user may ask a collection: it is their own, or it is shared.
+// The operator may ask all.
+func (l *Library) Sees(user string, c Collection) bool { return Sees(user, c, l.opts.Shared) }
+
+// Sees is Library.Sees where these collections are shared.
+func Sees(user string, c Collection, shared []string) bool {
+	return user == "" || c.User == user || c.User == "" && slices.Contains(shared, c.Name)
+}
+
+// GetFor is Get for a user: what they may not ask is not there.
+func (l *Library) GetFor(ctx context.Context, user, name string) (Collection, error) {
+	c, err := l.Get(ctx, name)
+	if err == nil && !l.Sees(user, c) {
+		return Collection{}, fmt.Errorf("collection %q: %w", name, ErrNoCollection)
+	}
+	return c, err
 }
 
 // Get finds a collection by its name or id. It fails with ErrNoCollection.

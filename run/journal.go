@@ -32,7 +32,9 @@ func (s Status) Ended() bool { return s == Done || s == Failed || s == Cancelled
 type Record struct {
 	ID      string `json:"id"`
 	Session string `json:"session"`
-	Mode    string `json:"mode"`
+	// User whose run it is; "" is the operator's.
+	User string `json:"user,omitempty"`
+	Mode string `json:"mode"`
 	// Request is what was asked, with every setting that the run depends on.
 	Request json.RawMessage `json:"request,omitempty"`
 	// Agent is the id by which clients know the agent that works on it: one agent

@@ -63,8 +63,8 @@ func (h *Holdings) Open(ctx context.Context, s *run.Scope, a Asked) (Opened, err
 		}
 	}
 	if !documents && !given && in.Web == nil {
-		chosen, err := run.Step(ctx, s, "place", func(ctx context.Context, _ *run.Scope) (resolved, error) {
-			name, err := h.Documents.Active(ctx)
+		chosen, err := run.Step(ctx, s, "place", func(ctx context.Context, s *run.Scope) (resolved, error) {
+			name, err := h.Documents.InUse(ctx, s.Record().User)
 			return resolved{name}, err
 		})
 		if err != nil {

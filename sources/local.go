@@ -114,7 +114,7 @@ func (l *Local) prepareAs(ctx context.Context, s *run.Scope, step string, in Tar
 
 func (l *Local) prepare(ctx context.Context, s *run.Scope, step string, in Target) (Prepared, error) {
 	return run.Step(ctx, s, step, func(ctx context.Context, s *run.Scope) (Prepared, error) {
-		c, err := l.collection(ctx, in)
+		c, err := l.collection(ctx, s.Record().User, in)
 		if err != nil {
 			return Prepared{}, err
 		}
@@ -174,19 +174,32 @@ func progress(at kb.Progress, base string) event.Progress {
 	return p
 }
 
-// collection finds the collection of a place, or makes it.
-func (l *Local) collection(ctx context.Context, in Target) (kb.Collection, error) {
-	c, err := l.find(ctx, in)
+// InUse is the name of the collection to use when none is named, "" if none was
+// chosen or it is not for this user to ask.
+func (l *Local) InUse(ctx context.Context, user string) (string, error) {
+	name, err := l.Active(ctx)
+	if err != nil || name == "" || user == "" {
+		return name, err
+	}
+	if _, err := l.Library.GetFor(ctx, user, name); errors.Is(err, kb.ErrNoCollection) {
+		return "", nil
+	}
+	return name, nil
+}
+
+// collection finds the collection of a place for a user, or makes it.
+func (l *Local) collection(ctx context.Context, user string, in Target) (kb.Collection, error) {
+	c, err := l.find(ctx, user, in)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, &TargetError{Message: err.Error(), Hint: "give a folder or file that exists"}
 	}
 	return c, err
 }
 
-func (l *Local) find(ctx context.Context, in Target) (kb.Collection, error) {
+func (l *Local) find(ctx context.Context, user string, in Target) (kb.Collection, error) {
 	if in.Collection == "" && len(in.Paths) == 0 {
 		var err error
-		if in.Collection, err = l.Active(ctx); err != nil {
+		if in.Collection, err = l.InUse(ctx, user); err != nil {
 			return kb.Collection{}, err
 		}
 	}
@@ -196,19 +209,25 @@ func (l *Local) find(ctx context.Context, in Target) (kb.Collection, error) {
 	case in.Collection == "" && len(in.Paths) > 1:
 		return kb.Collection{}, &TargetError{Message: "several folders are named, but no collection to put them into", Hint: "`dossier kb add DIR DIR --name NAME` makes one"}
 	case in.Collection == "":
-		return l.Library.Ensure(ctx, in.Paths[0])
+		return l.Library.EnsureFor(ctx, user, in.Paths[0])
 	case len(in.Paths) == 0:
-		c, err := l.Library.Get(ctx, in.Collection)
+		c, err := l.Library.GetFor(ctx, user, in.Collection)
 		if errors.Is(err, kb.ErrNoCollection) {
 			return c, &TargetError{Message: fmt.Sprintf("there is no collection %q", in.Collection), Hint: "`dossier kb list` shows them; `dossier kb add DIR` makes one"}
 		}
 		return c, err
 	}
-	c, err := l.Library.Create(ctx, in.Collection, in.Paths...)
-	if errors.Is(err, kb.ErrExists) {
-		return l.Library.AddRoots(ctx, in.Collection, in.Paths...)
+	c, err := l.Library.CreateFor(ctx, user, in.Collection, in.Paths...)
+	if !errors.Is(err, kb.ErrExists) {
+		return c, err
 	}
-	return c, err
+	if c, err = l.Library.Get(ctx, in.Collection); err != nil {
+		return c, err
+	}
+	if user != "" && c.User != user {
+		return c, &TargetError{Message: fmt.Sprintf("the name %q is taken", in.Collection), Hint: "choose another name for the collection"}
+	}
+	return l.Library.AddRoots(ctx, c.ID, in.Paths...)
 }
 
 // TargetError says that what a question is asked of is not there.

@@ -54,7 +54,7 @@ func composeContext(s *collection) tool.Tool {
 				slices.Sort(ids)
 				ids = slices.Compact(ids)
 			}
-			passages, missing, err := s.fetch(ctx, 0, ids)
+			passages, missing, err := s.fetch(ctx, c, 0, ids)
 			if err != nil {
 				return tool.Result{}, err
 			}
@@ -63,7 +63,7 @@ func composeContext(s *collection) tool.Tool {
 				return c.State.Number(sources.Address(path), after)
 			})
 			out := composed{Context: packed.Text, Citations: []shownCitation{}, Missing: missing}
-			if err := s.cover(ctx, facets, packed, &out); err != nil {
+			if err := s.cover(ctx, c, facets, packed, &out); err != nil {
 				return tool.Result{}, err
 			}
 			change, err := s.cited(ctx, c, packed.Citations)
@@ -163,8 +163,8 @@ func facetsOf(s *tool.State, made []librarySearch, passages []kb.Passage) []kb.F
 
 // cover says which parts of the question the context answers: a passage that
 // merely shares a word with it does not.
-func (s *collection) cover(ctx context.Context, facets []kb.Facet, packed kb.Context, out *composed) error {
-	name, err := s.name(ctx)
+func (s *collection) cover(ctx context.Context, c *tool.Call, facets []kb.Facet, packed kb.Context, out *composed) error {
+	name, err := s.name(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -173,8 +173,8 @@ func (s *collection) cover(ctx context.Context, facets []kb.Facet, packed kb.Con
 		return err
 	}
 	taken := make(map[string]bool)
-	for _, c := range packed.Citations {
-		for _, e := range c.Excerpts {
+	for _, cited := range packed.Citations {
+		for _, e := range cited.Excerpts {
 			for _, id := range e.ChunkIDs {
 				taken[id] = true
 			}
@@ -198,7 +198,7 @@ func (s *collection) cover(ctx context.Context, facets []kb.Facet, packed kb.Con
 // cited makes sources of the documents in a context.
 func (s *collection) cited(ctx context.Context, c *tool.Call, citations []kb.Citation) (tool.Change, error) {
 	var change tool.Change
-	name, err := s.name(ctx)
+	name, err := s.name(ctx, c)
 	if err != nil {
 		return change, err
 	}
@@ -252,7 +252,7 @@ func verifyClaims(s *collection) tool.Tool {
 	return tool.New(librarySpec(Verify, "Check statements against the user's documents: each is searched for and compared with what stands there, with a confidence from 0 to 1.",
 		"is this statement true according to the documents", "check the facts", "проверь утверждение", "核实说法"),
 		func(ctx context.Context, c *tool.Call, in verifyArgs) (tool.Result, error) {
-			name, err := s.name(ctx)
+			name, err := s.name(ctx, c)
 			if err != nil {
 				return tool.Result{}, err
 			}

@@ -68,8 +68,8 @@ type collectionConfig struct {
 	Collection string `json:"collection"` // the one in use when empty
 }
 
-// name of the collection.
-func (s *collection) name(ctx context.Context) (string, error) {
+// name of the collection, which has to be one that the run's user may ask.
+func (s *collection) name(ctx context.Context, c *tool.Call) (string, error) {
 	if s.parts.Library == nil {
 		return "", errors.New("there are no documents to look in. Do without them")
 	}
@@ -80,8 +80,17 @@ func (s *collection) name(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
+	none := errors.New("no collection of documents is in use. Do without documents")
 	if name == "" {
-		return "", errors.New("no collection of documents is in use. Do without documents")
+		return "", none
+	}
+	if c.Scope == nil || c.Scope.Record().User == "" {
+		return name, nil
+	}
+	if _, err := s.parts.Library.GetFor(ctx, c.Scope.Record().User, name); errors.Is(err, kb.ErrNoCollection) {
+		return "", none
+	} else if err != nil {
+		return "", err
 	}
 	return name, nil
 }
@@ -173,8 +182,8 @@ func (a *routeArgs) Validate() error { return needsQuery(a.Query) }
 func routerSelect(s *collection) tool.Tool {
 	return tool.New(librarySpec(RouterSelect, "Choose how to search the user's documents for a query: by words (bm25), by meaning (dense) or by both (hybrid).",
 		"how should the documents be searched"),
-		func(ctx context.Context, _ *tool.Call, in routeArgs) (tool.Result, error) {
-			name, err := s.name(ctx)
+		func(ctx context.Context, c *tool.Call, in routeArgs) (tool.Result, error) {
+			name, err := s.name(ctx, c)
 			if err != nil {
 				return tool.Result{}, err
 			}
@@ -279,7 +288,7 @@ func searchLibrary(s *collection) tool.Tool {
 	spec.Kind = tool.Lookup
 	return tool.New(spec,
 		func(ctx context.Context, c *tool.Call, in searchArgs) (tool.Result, error) {
-			name, err := s.name(ctx)
+			name, err := s.name(ctx, c)
 			if err != nil {
 				return tool.Result{}, err
 			}
@@ -334,7 +343,7 @@ func rerankHits(s *collection) tool.Tool {
 					ids = made[0].IDs
 				}
 			}
-			passages, missing, err := s.fetch(ctx, 0, ids)
+			passages, missing, err := s.fetch(ctx, c, 0, ids)
 			if err != nil {
 				return tool.Result{}, err
 			}
@@ -372,8 +381,8 @@ func rerankHits(s *collection) tool.Tool {
 }
 
 // fetch reads passages. None at all is an error.
-func (s *collection) fetch(ctx context.Context, neighbours int, ids []string) (passages []kb.Passage, missing []string, err error) {
-	name, err := s.name(ctx)
+func (s *collection) fetch(ctx context.Context, c *tool.Call, neighbours int, ids []string) (passages []kb.Passage, missing []string, err error) {
+	name, err := s.name(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -399,8 +408,8 @@ const shownDocuments = 40_000
 func fetchDocs(s *collection) tool.Tool {
 	return tool.New(librarySpec(FetchDocs, "Read passages of the user's documents by their ids, with what stands around them, or whole documents by their numbers.",
 		"show the whole document", "read more around this passage"),
-		func(ctx context.Context, _ *tool.Call, in fetchArgs) (tool.Result, error) {
-			passages, missing, err := s.fetch(ctx, in.Neighbours, in.IDs)
+		func(ctx context.Context, c *tool.Call, in fetchArgs) (tool.Result, error) {
+			passages, missing, err := s.fetch(ctx, c, in.Neighbours, in.IDs)
 			if err != nil {
 				return tool.Result{}, err
 			}

@@ -89,6 +89,8 @@ type grammar struct {
 	Verify     verifyCmd     `cmd:"" group:"runs" help:"Check a report and its evidence that runs export wrote."`
 	KB         kbCmd         `cmd:"" name:"kb" group:"docs" help:"Collections of your documents: add, list, search, use, remove."`
 	Dict       dictCmd       `cmd:"" group:"docs" help:"Dictionaries that help to find documents in another language: add, list, remove."`
+	Serve      serveCmd      `cmd:"" group:"server" help:"Serve runs, documents and agents over HTTP."`
+	Tokens     tokensCmd     `cmd:"" group:"server" help:"Tokens for users of the server: list, create, revoke."`
 	Doctor     doctorCmd     `cmd:"" group:"setup" help:"Check that everything works, and say what to do where it doesn't."`
 	Models     modelsCmd     `cmd:"" group:"setup" help:"Show, list and try the configured models."`
 	Config     configCmd     `cmd:"" name:"config" group:"setup" help:"Show each setting and where its value comes from."`

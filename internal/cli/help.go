@@ -16,6 +16,7 @@ var groups = []struct{ key, title string }{
 	{"docs", "Documents"},
 	{"agents", "Agents"},
 	{"runs", "Runs"},
+	{"server", "Server"},
 	{"setup", "Set up"},
 }
 

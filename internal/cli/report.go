@@ -12,46 +12,28 @@ import (
 	"dossier/internal/base/term"
 	"dossier/lang"
 	"dossier/report"
-	"dossier/report/docx"
 	"dossier/report/evidence"
-	"dossier/report/pdf"
 	"dossier/run"
 )
 
-// format is one in which a report can be had.
-type format string
-
-const (
-	asMarkdown format = "md"
-	html       format = "html"
-	jsonText   format = "json"
-	asDOCX     format = "docx"
-	asPDF      format = "pdf"
-	asBibTeX   format = "bib"
-	asRIS      format = "ris"
-)
-
 // formatOf is the format asked for, or that of the file's name.
-func formatOf(asked, file string) (format, error) {
+func formatOf(asked, file string) (dossier.Format, error) {
 	if asked != "" {
-		return format(asked), nil
+		return dossier.Format(asked), nil
 	}
 	switch ending := strings.ToLower(filepath.Ext(file)); ending {
 	case "", ".md", ".markdown", ".txt":
-		return asMarkdown, nil
+		return dossier.Markdown, nil
 	case ".html", ".htm":
-		return html, nil
+		return dossier.HTML, nil
 	case ".json", ".docx", ".pdf", ".bib", ".ris":
-		return format(ending[1:]), nil
+		return dossier.Format(ending[1:]), nil
 	case ".bibtex":
-		return asBibTeX, nil
+		return dossier.BibTeX, nil
 	default:
 		return "", &failure{code: exitUsage, message: fmt.Sprintf("a report can't be written as %s", term.Line(ending)), hint: "name the file .md, .html, .docx, .pdf, .json, .bib or .ris, or say --format"}
 	}
 }
-
-// binary reports a format that is no text.
-func (f format) binary() bool { return f == asDOCX || f == asPDF }
 
 // onlyResearch says that what was made in a mode is not had as PDF, and what
 // is.
@@ -61,32 +43,18 @@ func (a *app) onlyResearch(mode string) error {
 }
 
 // rendered returns a report in a format.
-func (a *app) rendered(r *report.Report, form format) ([]byte, error) {
-	switch form {
-	case html:
-		return []byte(report.HTML(r)), nil
-	case jsonText:
-		return report.JSON(r)
-	case asBibTeX:
-		return []byte(report.BibTeX(r)), nil
-	case asRIS:
-		return []byte(report.RIS(r)), nil
-	case asDOCX:
-		return docx.Render(r)
-	case asPDF:
-		made := pdf.Render(r, pdf.Options{FontDirs: fonts.Dirs(func(name string) string { return getenv(a.proc.Env, name) })})
-		if len(made.Missing) > 0 {
-			a.notef("%s", lang.Text(r.Lang, "pdf.missing", "characters", term.Line(string(made.Missing))))
-		}
-		return made.Data, nil
+func (a *app) rendered(r *report.Report, form dossier.Format) ([]byte, error) {
+	made, err := dossier.Render(r, form, fonts.Dirs(func(name string) string { return getenv(a.proc.Env, name) }))
+	if len(made.Missing) > 0 {
+		a.notef("%s", lang.Text(r.Lang, "pdf.missing", "characters", term.Line(string(made.Missing))))
 	}
-	return []byte(report.Markdown(r)), nil
+	return made.Data, err
 }
 
 // deliver writes a report to a file, or to standard output without one.
-func (a *app) deliver(r *report.Report, form format, file string) error {
+func (a *app) deliver(r *report.Report, form dossier.Format, file string) error {
 	_, live := a.terminal(a.proc.Stdout)
-	if file == "" && form.binary() && live {
+	if file == "" && form.Binary() && live {
 		code := a.locale()
 		return &failure{code: exitUsage, message: lang.Text(code, "report.binary"), hint: lang.Text(code, "report.binary.hint", "format", string(form))}
 	}
@@ -96,9 +64,9 @@ func (a *app) deliver(r *report.Report, form format, file string) error {
 	}
 	if file == "" {
 		switch {
-		case form == jsonText:
+		case form == dossier.JSON:
 			text = []byte(safeJSON(text))
-		case form == asMarkdown && live:
+		case form == dossier.Markdown && live:
 			return a.print(report.Form{Linked: true}.Markdown(r), r)
 		}
 		_, err = a.proc.Stdout.Write(text)
@@ -141,7 +109,7 @@ func (c runsReport) Run(a *app) error {
 		return err
 	}
 	return c.on(a, func(l *link, rec run.Record) error {
-		if form == asPDF && !rec.Status.Ended() {
+		if form == dossier.PDF && !rec.Status.Ended() {
 			code := a.locale()
 			return &failure{code: exitNotEnough, message: lang.Text(code, "pdf.not-done", "run", rec.ID), hint: lang.Text(code, "pdf.not-done.hint", "run", rec.ID)}
 		}
@@ -149,7 +117,7 @@ func (c runsReport) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		if form == asPDF && r.Kind != report.Research {
+		if form == dossier.PDF && r.Kind != report.Research {
 			return a.onlyResearch(rec.Mode)
 		}
 		return a.deliver(r, form, c.Output)

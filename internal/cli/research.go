@@ -86,7 +86,7 @@ func (c *researchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if form == asPDF && c.Mode != deepResearchMode {
+	if form == dossier.PDF && c.Mode != deepResearchMode {
 		return a.onlyResearch(c.Mode)
 	}
 	if err := a.writable(c.Output); err != nil {
@@ -142,9 +142,9 @@ func (c *researchCmd) Run(a *app) error {
 }
 
 // follow shows the run and delivers its report.
-func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, form format) error {
+func (c *researchCmd) follow(a *app, l *link, rec run.Record, code lang.Code, form dossier.Format) error {
 	show := a.proc.Stdout
-	if c.Output != "" || form != asMarkdown {
+	if c.Output != "" || form != dossier.Markdown {
 		show = io.Discard
 	}
 	f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, rec, show, code, c.extent(a))}

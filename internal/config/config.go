@@ -71,8 +71,17 @@ type Log struct {
 
 // Server is the HTTP server.
 type Server struct {
-	Addr  string `key:"addr" flag:"addr" default:"127.0.0.1:8010" help:"Address to listen on."`
-	Token Secret `key:"token" example:"DOSSIER_SERVER_TOKEN" help:"Token that clients must present; needed to listen beyond this machine."`
+	Host         string   `key:"host" flag:"host" trusted:"true" help:"Address to listen on; empty is $HOST, else 127.0.0.1. Beyond this machine it takes a token."`
+	Port         *int     `key:"port" flag:"port" trusted:"true" min:"0" max:"65535" help:"Port to listen on, 0 for any that is free; without one $PORT, else 8010."`
+	Token        Secret   `key:"token" example:"DOSSIER_SERVER_TOKEN" help:"Token of the operator. With one, every request needs a token, this or one of dossier tokens."`
+	RequireToken bool     `key:"require_token" trusted:"true" default:"false" help:"Ask for a token on this machine too."`
+	Origins      []string `key:"origins" trusted:"true" help:"Origins of other servers' pages that may call this one, as https://app.example.com."`
+	Hosts        []string `key:"hosts" trusted:"true" help:"Names by which the server is reached, beside those of this machine."`
+	Folders      []string `key:"folders" trusted:"true" help:"Folders, as absolute paths, below which requests may name folders and files to ask about."`
+	Collections  []string `key:"collections" trusted:"true" help:"Collections that every user may ask, beside their own."`
+	Rate         float64  `key:"rate" trusted:"true" default:"20" min:"0" max:"1000000" help:"Requests that one token may make in a second, on average; 0 is no limit."`
+	Streams      int      `key:"streams" trusted:"true" default:"200" min:"0" max:"1000000" help:"Streams that one token may have open at once; 0 is no limit."`
+	MaxBodyMB    int      `key:"max_body_mb" trusted:"true" default:"16" min:"1" max:"1024" help:"Largest body of a request, in MiB."`
 }
 
 // Execution bounds an agent's loop.

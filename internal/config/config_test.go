@@ -55,7 +55,7 @@ func value(t testing.TB, c *Config, path string) Value {
 func TestDefaults(t *testing.T) {
 	c := mustLoad(t, Sources{Env: []string{"HOME=/home/u"}}, nil)
 	if c.Chat.HistoryLimit != 20 || c.Structured.MaxRetries != 3 || c.Governor.FirstByteTimeout != 30*time.Second ||
-		c.Governor.IdleTimeout != time.Minute || c.Governor.Retries != 3 || c.Server.Addr != "127.0.0.1:8010" || c.Lang != "auto" {
+		c.Governor.IdleTimeout != time.Minute || c.Governor.Retries != 3 || c.Server.Rate != 20 || c.Lang != "auto" {
 		t.Errorf("defaults: %+v", c)
 	}
 	if c.DataDir != "/home/u/.local/share/dossier" {

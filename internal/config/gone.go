@@ -8,6 +8,7 @@ import "strings"
 // types now is an error like any other.
 var gone = []struct{ name, path, instead string }{
 	{"search_max_pages", "search.max_pages", "web_search.scrape_top_n and limits.pages say how much is read"},
+	{"server_addr", "server.addr", "server.host and server.port say where dossier serve listens"},
 	{"models_planner", "models.planner", "plans are made by models.summarizer"},
 }
 

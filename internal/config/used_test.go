@@ -36,14 +36,9 @@ var excused = map[string]string{
 	"Prompts.InitialUserRequestStr":     promptsByName,
 	"Prompts.ClarificationResponseFile": promptsByName,
 	"Prompts.ClarificationResponseStr":  promptsByName,
-	"Server.Addr":                       noServer,
-	"Server.Token":                      noServer,
 }
 
-const (
-	promptsByName = "Definition reads the one that the higher layer says"
-	noServer      = "belongs to the HTTP server, which has no command yet"
-)
+const promptsByName = "Definition reads the one that the higher layer says"
 
 // A setting that nothing reads is a promise that nothing keeps. Every field of
 // the configuration has to be read by the program, be it by the code here that

@@ -85,6 +85,7 @@ type Store interface {
 	run.Journal
 	Run(ctx context.Context, id string) (run.Record, error)
 	Events(ctx context.Context, id string, after int64, limit int) ([]run.PlacedEvent, error)
+	LastSeqs(ctx context.Context, ids []string) (map[string]int64, error)
 	Signal(ctx context.Context, id string, s run.Signal) error
 	Owners(ctx context.Context) ([]string, error)
 	Evict(ctx context.Context, owner string) error

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"iter"
-	"time"
 
 	"dossier/event"
 	"dossier/run"
@@ -12,10 +11,6 @@ import (
 // eventPage is how many events are read from the store at once: reading a page
 // takes well under a millisecond.
 const eventPage = 100
-
-// patience is how long a follower goes without a look at the store when
-// nobody tells it anything.
-const patience = 2 * time.Second
 
 // Begin is where a follower stands who was there before the run began: all of
 // it comes live.
@@ -50,10 +45,7 @@ func (w *Watcher) Follow(ctx context.Context, after int64, yield func(event.Even
 	if after != Begin && !t.rest(ctx) {
 		return
 	}
-	quiet := time.NewTimer(patience)
-	defer quiet.Stop()
 	for !t.over {
-		quiet.Reset(patience)
 		select {
 		case <-ctx.Done():
 			yield(event.Event{}, context.Cause(ctx))
@@ -61,16 +53,8 @@ func (w *Watcher) Follow(ctx context.Context, after int64, yield func(event.Even
 		case <-w.l.ctx.Done():
 			yield(event.Event{}, run.ErrShutdown)
 			return
-		case <-w.f.poked:
-			if !t.look(ctx) {
-				return
-			}
-		case <-quiet.C:
-			if !t.look(ctx) {
-				return
-			}
-		case ev := <-w.f.ch:
-			if !t.take(ctx, w.f, ev) {
+		case <-w.f.wake:
+			if !t.take(ctx, w.f.take()) {
 				return
 			}
 		}
@@ -125,23 +109,40 @@ func (t *tail) rest(ctx context.Context) bool {
 // of itself, with deltas that belong before what the store has by then.
 func (t *tail) look(ctx context.Context) bool { return t.l.exec.Live(t.id) || t.rest(ctx) }
 
-// take yields a live event, after those of the store that come before it.
-func (t *tail) take(ctx context.Context, f *follower, ev event.Event) bool {
-	missed := f.missed()
-	if (missed || ev.Seq > t.last+1) && !t.catchUp(ctx) {
+// take yields what happened, and before it what the store has and was not told.
+func (t *tail) take(ctx context.Context, n news) bool {
+	if n.missed && (!t.catchUp(ctx) || !t.goesOn(n.dead)) {
 		return false
 	}
-	if why := f.stopped(); why != nil {
-		t.yield(event.Event{}, &StoppedError{Run: t.id, Failure: run.Failure{Code: why.Code, Message: why.Message, Hint: why.Hint}})
+	for _, ev := range n.events {
+		if !t.over && !t.one(ctx, ev) {
+			return false
+		}
+	}
+	return t.over || !n.look || t.look(ctx)
+}
+
+// one yields a live event, after those of the store that come before it.
+func (t *tail) one(ctx context.Context, ev *event.Event) bool {
+	if ev.Seq > t.last+1 && !t.catchUp(ctx) || !t.goesOn(fatal(ev)) {
 		return false
 	}
-	if missed || ev.Seq != 0 && ev.Seq <= t.last {
+	if ev.Seq != 0 && ev.Seq <= t.last {
 		return true
 	}
 	if ev.Seq != 0 {
-		t.last, t.over = ev.Seq, ends(ev)
+		t.last, t.over = ev.Seq, ends(*ev)
 	}
-	return t.yield(ev, nil)
+	return t.yield(*ev, nil)
+}
+
+// goesOn yields why a run can't go on here, if there is a reason.
+func (t *tail) goesOn(why *event.RunError) bool {
+	if why == nil {
+		return true
+	}
+	t.yield(event.Event{}, &StoppedError{Run: t.id, Failure: run.Failure{Code: why.Code, Message: why.Message, Hint: why.Hint}})
+	return false
 }
 
 // ends says whether an event is the last one of a run.

@@ -177,7 +177,7 @@ func (l *Local) watching() {
 		case <-l.ctx.Done():
 			return
 		case <-changes:
-			l.hub.poke()
+			l.lookForFollowers()
 			if err := l.exec.Look(l.ctx); err != nil && l.ctx.Err() == nil {
 				l.Log.Warn("signals could not be looked for", "error", err)
 			}
@@ -186,7 +186,7 @@ func (l *Local) watching() {
 			sweep = true
 		case <-tick.C:
 			sweep = true
-			l.hub.poke()
+			l.lookForFollowers()
 		}
 		if sweep {
 			if _, err := l.sweep(l.ctx, l.Adopt); err != nil && l.ctx.Err() == nil {
@@ -200,6 +200,23 @@ func (l *Local) watching() {
 			return
 		}
 	}
+}
+
+// lookForFollowers looks for all who follow runs of others at once, whether there
+// is anything for them. Runs that are worked on here tell of themselves.
+func (l *Local) lookForFollowers() {
+	runs := l.hub.followed(func(id string) bool { return !l.exec.Live(id) })
+	if len(runs) == 0 {
+		return
+	}
+	last, err := l.Store.LastSeqs(l.ctx, runs)
+	if err != nil {
+		if l.ctx.Err() == nil {
+			l.Log.Warn("what others do could not be looked at", "error", err) // the next look sees it
+		}
+		return
+	}
+	l.hub.found(runs, last)
 }
 
 // sweepSoon has a sweep made without waiting for the time of the next.

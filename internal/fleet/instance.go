@@ -34,7 +34,9 @@ const (
 type Instance struct {
 	ID string `json:"id"`
 	// Name is unique; it is the id where none was given.
-	Name     string `json:"name"`
+	Name string `json:"name"`
+	// User whose it is; "" is the operator's.
+	User     string `json:"user,omitempty"`
 	Template string `json:"template"`
 	// Version of the template; 0 follows the published one.
 	Version int `json:"version,omitempty"`
@@ -55,6 +57,7 @@ type Instance struct {
 // Filter narrows List and Count. The zero value means all, a hundred at a time.
 type Filter struct {
 	Template string
+	User     string // only this user's and the operator's; "" is everybody's
 	// State of the instances. A store knows of two: Ready, and Stopped for
 	// those that take no new runs, whether they have any or not.
 	State  State
@@ -62,6 +65,9 @@ type Filter struct {
 	Limit  int
 	After  string // only names that come after this one
 }
+
+// Shows says whether the user of a filter sees an instance.
+func (f Filter) Shows(i Instance) bool { return f.User == "" || i.User == "" || i.User == f.User }
 
 // pageSize is how many instances a list has where nothing is said.
 const pageSize = 100
@@ -323,7 +329,7 @@ func (f *Fleet) atWork(ctx context.Context, q Filter) ([]Instance, error) {
 			return nil, err
 		}
 		i := f.status(row, load).Instance
-		if i.State == q.State && (q.Template == "" || i.Template == q.Template) && strings.HasPrefix(i.Name, q.Prefix) && i.Name > q.After {
+		if i.State == q.State && q.Shows(i) && (q.Template == "" || i.Template == q.Template) && strings.HasPrefix(i.Name, q.Prefix) && i.Name > q.After {
 			list = append(list, i)
 		}
 	}

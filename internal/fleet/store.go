@@ -18,8 +18,8 @@ type Store interface {
 
 // Templates are names with numbered versions.
 type Templates interface {
-	// CreateTemplate adds a template with its first version, a draft. It fails
-	// with ErrExists when the name is taken.
+	// CreateTemplate adds a template with its first version, a draft, whose user
+	// it belongs to. It fails with ErrExists when the name is taken.
 	CreateTemplate(ctx context.Context, name string, v Version) error
 	// Template returns a template with its versions, without their documents,
 	// and its publications, the oldest first.
@@ -31,7 +31,8 @@ type Templates interface {
 	// one, and the latest where none is.
 	TemplateVersion(ctx context.Context, name string, n int) (Version, error)
 	// AddTemplateVersion adds a draft with the next number. When the latest
-	// version has the same document, it adds nothing and returns that one.
+	// version has the same document, it adds nothing and returns that one. A
+	// version of another user than the template's fails with ErrExists.
 	AddTemplateVersion(ctx context.Context, name string, v Version) (_ Version, added bool, err error)
 	// PublishVersion makes a version the published one, whatever its state
 	// was, and records that; a deprecated template is in use again. It changes

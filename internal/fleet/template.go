@@ -26,6 +26,8 @@ const (
 // Template is a name with numbered versions.
 type Template struct {
 	Name string `json:"name"`
+	// User whose it is; "" is the operator's.
+	User string `json:"user,omitempty"`
 	// Published is the version that is used where none is named; 0 when none
 	// was published.
 	Published int `json:"published,omitempty"`
@@ -50,6 +52,8 @@ type Version struct {
 	Created  time.Time    `json:"created"`
 	// Document is the agent's definition as its author wrote it.
 	Document string `json:"document,omitempty"`
+	// User who adds it, while it is added.
+	User string `json:"-"`
 }
 
 // Publication is a moment at which a version became the published one.
@@ -63,6 +67,9 @@ type Text struct {
 	Document string
 	Note     string
 	Author   string
+	// User whose template it becomes; "" is the operator, who may add versions
+	// to everybody's.
+	User string
 }
 
 // maxDocument is more than any definition needs and less than a store minds.
@@ -88,7 +95,7 @@ func (f *Fleet) Create(ctx context.Context, name string, t Text) (Version, error
 }
 
 func (f *Fleet) version(name string, t Text) Version {
-	return Version{Template: name, N: 1, State: Draft, Note: t.Note, Author: t.Author, Created: f.now().UTC(), Document: t.Document}
+	return Version{Template: name, N: 1, State: Draft, Note: t.Note, Author: t.Author, Created: f.now().UTC(), Document: t.Document, User: t.User}
 }
 
 // checkText says what is wrong with a document.

@@ -20,6 +20,7 @@ var ranks = map[string]int{
 	"internal/dispatch":     8,
 	"internal/config":       7,
 	"internal/fleet":        7,
+	"internal/access":       7,
 	"mode/*":                6,
 	"mode":                  5,
 	"toolkit":               5,

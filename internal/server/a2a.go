@@ -16,14 +16,14 @@ import (
 	"dossier/run"
 )
 
-// callable are the agents of an engine for those who speak A2A: a task is a
-// run.
-type callable struct{ engine Engine }
+// callable are the agents for those who speak A2A, as the caller of a request
+// sees them: a task is a run.
+type callable struct{}
 
 // Cards implements a2a.Agents. The agent that works when none is named comes
 // first; one that can't work is not shown.
 func (c callable) Cards(ctx context.Context) ([]a2a.Card, error) {
-	all, err := c.engine.Agents(ctx)
+	all, err := EngineOf(ctx).Agents(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (c callable) Cards(ctx context.Context) ([]a2a.Card, error) {
 
 // Start implements a2a.Agents.
 func (c callable) Start(ctx context.Context, agent, session, text string) (string, error) {
-	rec, err := c.engine.Start(ctx, dossier.Request{Mode: "agent", Session: session, Request: mode.Request{Question: text, Agent: agent}})
+	rec, err := EngineOf(ctx).Start(ctx, dossier.Request{Mode: "agent", Session: session, Request: mode.Request{Question: text, Agent: agent}})
 	return rec.ID, outward(err)
 }
 
@@ -70,13 +70,13 @@ func outward(err error) error {
 // Follow implements a2a.Agents.
 func (c callable) Follow(ctx context.Context, id string) iter.Seq2[a2a.Progress, error] {
 	return func(yield func(a2a.Progress, error) bool) {
-		rec, err := c.engine.Get(ctx, id)
+		rec, err := EngineOf(ctx).Get(ctx, id)
 		if err != nil {
 			yield(a2a.Progress{}, outward(err))
 			return
 		}
 		p := a2a.Progress{Session: rec.Session, State: a2a.Working}
-		for ev, err := range c.engine.Events(ctx, rec.ID, 0) {
+		for ev, err := range EngineOf(ctx).Events(ctx, rec.ID, 0) {
 			if err != nil {
 				yield(p, outward(err))
 				return
@@ -127,7 +127,7 @@ func (c callable) status(ctx context.Context, p *a2a.Progress, id string, s run.
 		p.State = a2a.Cancelled
 	case run.Waiting:
 		// What the log tells may be long ago, and answered.
-		d, err := c.engine.Show(ctx, id)
+		d, err := EngineOf(ctx).Show(ctx, id)
 		if err != nil || len(d.Asks) == 0 {
 			return false
 		}
@@ -140,10 +140,10 @@ func (c callable) status(ctx context.Context, p *a2a.Progress, id string, s run.
 
 // Answer implements a2a.Agents.
 func (c callable) Answer(ctx context.Context, id, text string) error {
-	return outward(c.engine.Answer(ctx, id, "", text))
+	return outward(EngineOf(ctx).Answer(ctx, id, "", text))
 }
 
 // Cancel implements a2a.Agents.
 func (c callable) Cancel(ctx context.Context, id string) error {
-	return outward(c.engine.Cancel(ctx, id))
+	return outward(EngineOf(ctx).Cancel(ctx, id))
 }

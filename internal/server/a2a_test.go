@@ -42,8 +42,8 @@ func TestAgentsOfTwoEnginesTalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &api{runs: there, closing: t.Context()}
-	srv := httptest.NewServer(a.handler("s3cret"))
+	a := &api{engine: there, closing: t.Context()}
+	srv := httptest.NewServer(a.private("s3cret"))
 	defer srv.Close()
 
 	file := t.TempDir() + "/config.yaml"

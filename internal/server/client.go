@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"dossier"
@@ -85,16 +84,7 @@ func (c *Client) Show(ctx context.Context, id string) (dossier.Detail, error) {
 
 // List implements Runs.
 func (c *Client) List(ctx context.Context, f dossier.Filter) ([]run.Record, error) {
-	q := url.Values{}
-	for key, value := range map[string]string{"session": f.Session, "agent": f.Agent, "status": string(f.Status), "before": f.Before} {
-		if value != "" {
-			q.Set(key, value)
-		}
-	}
-	if f.Limit != 0 {
-		q.Set("limit", strconv.Itoa(f.Limit))
-	}
-	return fetch[[]run.Record](ctx, c, http.MethodGet, "/api/runs?"+q.Encode(), nil)
+	return fetch[[]run.Record](ctx, c, http.MethodGet, listPath(f), nil)
 }
 
 // Log implements Runs.

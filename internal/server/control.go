@@ -68,9 +68,9 @@ func Serve(dir, name string, runs Engine, version string) (*Server, error) {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	a := &api{runs: runs, version: version, closing: ctx}
+	a := &api{engine: runs, version: version, closing: ctx}
 	s := &Server{
-		http: &http.Server{Handler: a.handler(c.Token), ReadHeaderTimeout: 10 * time.Second},
+		http: &http.Server{Handler: a.private(c.Token), ReadHeaderTimeout: 10 * time.Second},
 		file: file, socket: socket, cancel: cancel, served: make(chan struct{}),
 	}
 	go func() {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"dossier"
+	"dossier/internal/access"
 	"dossier/internal/fleet"
 	"dossier/mode/agents"
 	"dossier/tool/mcptool"
@@ -65,52 +66,66 @@ type (
 	}
 )
 
-// agents registers what is about agents and tools.
-func (a *api) agents(handle handleFunc) {
-	handle("GET /api/agents", func(w http.ResponseWriter, r *http.Request) error {
-		list, err := a.runs.Agents(r.Context())
-		return give(w, nonNil(list), err)
-	})
-	handle("GET /api/agents/{name}", func(w http.ResponseWriter, r *http.Request) error {
-		m, err := a.runs.Agent(r.Context(), r.PathValue("name"))
-		return give(w, m, err)
-	})
-	handle("GET /api/directory", func(w http.ResponseWriter, r *http.Request) error {
-		query, k, err := searchOf(r)
-		if err != nil {
-			return err
-		}
-		list, err := a.runs.SearchAgents(r.Context(), query, k)
-		return give(w, nonNil(list), err)
-	})
-	handle("GET /api/tools", func(w http.ResponseWriter, r *http.Request) error {
-		query, k, err := searchOf(r)
-		if err != nil {
-			return err
-		}
-		var list dossier.ToolList
-		if query == "" {
-			list, err = a.runs.Tools(r.Context())
-		} else {
-			list, err = a.runs.SearchTools(r.Context(), query, k)
-		}
-		list.Tools = nonNil(list.Tools)
-		return give(w, list, err)
-	})
-	handle("GET /api/mcp", func(w http.ResponseWriter, r *http.Request) error {
-		list, err := a.runs.MCPStatus(r.Context())
-		return give(w, nonNil(list), err)
-	})
-	a.templates(handle)
-	a.instances(handle)
+// agentRoutes are about agents and tools.
+func agentRoutes() []Route {
+	search := []Param{{"q", "string", "what somebody wants done"}, {"k", "integer", "how many, at most"}}
+	return []Route{
+		{
+			Pattern: "GET /api/agents", Scope: access.Read, Doc: &Doc{Summary: "List the agents: definitions, templates and those of other servers", Reply: []dossier.AgentEntry{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				list, err := EngineOf(r.Context()).Agents(r.Context())
+				return give(w, nonNil(list), err)
+			},
+		},
+		{
+			Pattern: "GET /api/agents/{name}", Scope: access.Read, Doc: &Doc{Summary: "Show the definition that a run of an agent would get", Reply: agents.Member{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				m, err := EngineOf(r.Context()).Agent(r.Context(), r.PathValue("name"))
+				return give(w, m, err)
+			},
+		},
+		{
+			Pattern: "GET /api/directory", Scope: access.Read, Doc: &Doc{Summary: "Find agents for what somebody wants done", Reply: []dossier.AgentEntry{}, Query: search},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				query, k, err := searchOf(r)
+				if err != nil {
+					return err
+				}
+				list, err := EngineOf(r.Context()).SearchAgents(r.Context(), query, k)
+				return give(w, nonNil(list), err)
+			},
+		},
+		{
+			Pattern: "GET /api/tools", Scope: access.Read, Doc: &Doc{Summary: "List the tools, or find some for what somebody wants done", Reply: dossier.ToolList{}, Query: search},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				query, k, err := searchOf(r)
+				if err != nil {
+					return err
+				}
+				var list dossier.ToolList
+				if e := EngineOf(r.Context()); query == "" {
+					list, err = e.Tools(r.Context())
+				} else {
+					list, err = e.SearchTools(r.Context(), query, k)
+				}
+				list.Tools = nonNil(list.Tools)
+				return give(w, list, err)
+			},
+		},
+		{
+			Pattern: "GET /api/mcp", Scope: access.Admin, Doc: &Doc{Summary: "Ask the MCP servers how they are", Reply: []mcptool.Status{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				list, err := EngineOf(r.Context()).MCPStatus(r.Context())
+				return give(w, nonNil(list), err)
+			},
+		},
+	}
 }
 
 // searchOf reads what is searched for, and how many are wanted.
 func searchOf(r *http.Request) (query string, k int, err error) {
 	q := r.URL.Query()
-	if text := q.Get("k"); text != "" {
-		k, err = number("k", text)
-	}
+	k, err = number("k", q.Get("k"))
 	return q.Get("q"), k, err
 }
 
@@ -119,66 +134,88 @@ func searchPath(path, query string, k int) string {
 	return path + "?" + url.Values{"q": {query}, "k": {strconv.Itoa(k)}}.Encode()
 }
 
-// templates registers what is about templates.
-func (a *api) templates(handle handleFunc) {
-	const one = "/api/templates/{name}"
+const aTemplate = "/api/templates/{name}"
+
+// templateRoutes are about templates.
+func templateRoutes() []Route {
 	name := func(r *http.Request) string { return r.PathValue("name") }
-	handle("GET /api/templates", func(w http.ResponseWriter, r *http.Request) error {
-		list, err := a.runs.Templates(r.Context())
-		return give(w, nonNil(list), err)
-	})
-	handle("GET "+one, func(w http.ResponseWriter, r *http.Request) error {
-		t, err := a.runs.Template(r.Context(), name(r))
-		return give(w, t, err)
-	})
-	handle("DELETE "+one, func(w http.ResponseWriter, r *http.Request) error {
-		return done(w, a.runs.DeleteTemplate(r.Context(), name(r)))
-	})
-	handle("POST "+one, a.save)
-	handle("GET "+one+"/versions/{n}", func(w http.ResponseWriter, r *http.Request) error {
-		n, err := number("version", r.PathValue("n"))
-		if err != nil {
-			return err
-		}
-		v, err := a.runs.TemplateVersion(r.Context(), name(r), n)
-		return give(w, v, err)
-	})
-	handle("GET "+one+"/stats", func(w http.ResponseWriter, r *http.Request) error {
-		stats, err := a.runs.TemplateStats(r.Context(), name(r))
-		return give(w, nonNil(stats), err)
-	})
-	handle("GET "+one+"/diff", func(w http.ResponseWriter, r *http.Request) error {
-		from, err := number("a", r.URL.Query().Get("a"))
-		if err != nil {
-			return err
-		}
-		to, err := number("b", r.URL.Query().Get("b"))
-		if err != nil {
-			return err
-		}
-		diff, err := a.runs.DiffTemplate(r.Context(), name(r), from, to)
-		return give(w, diffBody{diff}, err)
-	})
-	handle("POST "+one+"/publish", numbered(func(w http.ResponseWriter, r *http.Request, n int) error {
-		return done(w, a.runs.PublishTemplate(r.Context(), name(r), n))
-	}))
-	handle("POST "+one+"/rollback", numbered(func(w http.ResponseWriter, r *http.Request, n int) error {
-		now, err := a.runs.RollBackTemplate(r.Context(), name(r), n)
-		return give(w, versionNumber{now}, err)
-	}))
-	handle("POST "+one+"/deprecate", numbered(func(w http.ResponseWriter, r *http.Request, n int) error {
-		return done(w, a.runs.DeprecateTemplate(r.Context(), name(r), n))
-	}))
+	return []Route{
+		{
+			Pattern: "GET /api/templates", Scope: access.Read, Doc: &Doc{Summary: "List the templates", Reply: []fleet.Template{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				list, err := EngineOf(r.Context()).Templates(r.Context())
+				return give(w, nonNil(list), err)
+			},
+		},
+		{
+			Pattern: "GET " + aTemplate, Scope: access.Read, Doc: &Doc{Summary: "Show a template with its versions", Reply: fleet.Template{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				t, err := EngineOf(r.Context()).Template(r.Context(), name(r))
+				return give(w, t, err)
+			},
+		},
+		{
+			Pattern: "DELETE " + aTemplate, Scope: access.Agents, Doc: &Doc{Summary: "Delete a template that no instance is made from"},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				return done(w, EngineOf(r.Context()).DeleteTemplate(r.Context(), name(r)))
+			},
+		},
+		{
+			Pattern: "POST " + aTemplate, Scope: access.Agents, Serve: save,
+			Doc: &Doc{Summary: "Make a template or add a version to it; 200 says that the document is the latest one's", Body: textBody{}, Reply: savedBody{}, Status: http.StatusCreated},
+		},
+		{
+			Pattern: "GET " + aTemplate + "/versions/{n}", Scope: access.Read, Doc: &Doc{Summary: "Show a version with its document", Reply: fleet.Version{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				n, err := number("version", r.PathValue("n"))
+				if err != nil {
+					return err
+				}
+				v, err := EngineOf(r.Context()).TemplateVersion(r.Context(), name(r), n)
+				return give(w, v, err)
+			},
+		},
+		{
+			Pattern: "GET " + aTemplate + "/stats", Scope: access.Read, Doc: &Doc{Summary: "What runs of each version have cost and brought", Reply: []fleet.VersionStats{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				stats, err := EngineOf(r.Context()).TemplateStats(r.Context(), name(r))
+				return give(w, nonNil(stats), err)
+			},
+		},
+		{
+			Pattern: "GET " + aTemplate + "/diff", Scope: access.Read, Serve: diff,
+			Doc: &Doc{Summary: "How one version differs from another, line by line", Reply: diffBody{}, Query: []Param{{"a", "integer", "the one version"}, {"b", "integer", "the other"}}},
+		},
+		{
+			Pattern: "POST " + aTemplate + "/publish", Scope: access.Agents, Doc: &Doc{Summary: "Publish a version", Body: versionNumber{}},
+			Serve: numbered(func(w http.ResponseWriter, r *http.Request, n int) error {
+				return done(w, EngineOf(r.Context()).PublishTemplate(r.Context(), name(r), n))
+			}),
+		},
+		{
+			Pattern: "POST " + aTemplate + "/rollback", Scope: access.Agents, Doc: &Doc{Summary: "Publish an earlier version again", Body: versionNumber{}, Reply: versionNumber{}},
+			Serve: numbered(func(w http.ResponseWriter, r *http.Request, n int) error {
+				now, err := EngineOf(r.Context()).RollBackTemplate(r.Context(), name(r), n)
+				return give(w, versionNumber{now}, err)
+			}),
+		},
+		{
+			Pattern: "POST " + aTemplate + "/deprecate", Scope: access.Agents, Doc: &Doc{Summary: "Mark a version, or with 0 the template, as one not to use", Body: versionNumber{}},
+			Serve: numbered(func(w http.ResponseWriter, r *http.Request, n int) error {
+				return done(w, EngineOf(r.Context()).DeprecateTemplate(r.Context(), name(r), n))
+			}),
+		},
+	}
 }
 
 // save makes a template or adds a version to it: 201 says that there is a new
 // version, 200 that the document is the latest one's.
-func (a *api) save(w http.ResponseWriter, r *http.Request) error {
+func save(w http.ResponseWriter, r *http.Request) error {
 	var b textBody
 	if err := read(w, r, &b); err != nil {
 		return err
 	}
-	v, added, err := a.runs.SaveTemplate(r.Context(), r.PathValue("name"), fleet.Text(b))
+	v, added, err := EngineOf(r.Context()).SaveTemplate(r.Context(), r.PathValue("name"), fleet.Text{Document: b.Document, Note: b.Note, Author: b.Author})
 	if err != nil {
 		return err
 	}
@@ -189,51 +226,81 @@ func (a *api) save(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, status, savedBody{v, added})
 }
 
-// instances registers what is about instances.
-func (a *api) instances(handle handleFunc) {
-	const one = "/api/instances/{id}"
-	id := func(r *http.Request) string { return r.PathValue("id") }
-	handle("GET /api/instances", func(w http.ResponseWriter, r *http.Request) error {
-		q := r.URL.Query()
-		limit, err := number("limit", q.Get("limit"))
-		if err != nil {
-			return err
-		}
-		list, err := a.runs.Instances(r.Context(), fleet.Filter{
-			Template: q.Get("template"), State: fleet.State(q.Get("state")), Prefix: q.Get("prefix"), After: q.Get("after"), Limit: limit,
-		})
-		return give(w, nonNil(list), err)
-	})
-	handle("POST /api/instances", func(w http.ResponseWriter, r *http.Request) error {
-		var i fleet.Instance
-		if err := read(w, r, &i); err != nil {
-			return err
-		}
-		made, err := a.runs.RegisterInstance(r.Context(), i)
-		if err != nil {
-			return err
-		}
-		return reply(w, http.StatusCreated, made)
-	})
-	handle("GET "+one, func(w http.ResponseWriter, r *http.Request) error {
-		s, err := a.runs.Instance(r.Context(), id(r))
-		return give(w, s, err)
-	})
-	handle("DELETE "+one, func(w http.ResponseWriter, r *http.Request) error {
-		return done(w, a.runs.RemoveInstance(r.Context(), id(r)))
-	})
-	for verb, do := range map[string]func(context.Context, string) error{
-		"start": a.runs.StartInstance, "drain": a.runs.DrainInstance, "stop": a.runs.StopInstance,
-	} {
-		handle("POST "+one+"/"+verb, func(w http.ResponseWriter, r *http.Request) error { return done(w, do(r.Context(), id(r))) })
+func diff(w http.ResponseWriter, r *http.Request) error {
+	from, err := number("a", r.URL.Query().Get("a"))
+	if err != nil {
+		return err
 	}
-	handle("POST "+one+"/upgrade", numbered(func(w http.ResponseWriter, r *http.Request, n int) error {
-		return done(w, a.runs.UpgradeInstance(r.Context(), id(r), n))
-	}))
+	to, err := number("b", r.URL.Query().Get("b"))
+	if err != nil {
+		return err
+	}
+	text, err := EngineOf(r.Context()).DiffTemplate(r.Context(), r.PathValue("name"), from, to)
+	return give(w, diffBody{text}, err)
+}
+
+const anInstance = "/api/instances/{id}"
+
+// instanceRoutes are about instances.
+func instanceRoutes() []Route {
+	return []Route{
+		{Pattern: "GET /api/instances", Scope: access.Read, Serve: instances, Doc: &Doc{
+			Summary: "List instances by name; the next page is after the last name", Reply: []fleet.Instance{}, Query: []Param{
+				{"template", "string", "only those of this template"},
+				{"state", "string", "starting, ready, busy, draining or stopped"},
+				{"prefix", "string", "only names that begin so"},
+				{"after", "string", "only names after this one"},
+				{"limit", "integer", "how many, 100 by default and 1000 at most"},
+			},
+		}},
+		{
+			Pattern: "POST /api/instances", Scope: access.Agents, Doc: &Doc{Summary: "Make an instance of a template", Body: fleet.Instance{}, Reply: fleet.Instance{}, Status: http.StatusCreated},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				var i fleet.Instance
+				if err := read(w, r, &i); err != nil {
+					return err
+				}
+				made, err := EngineOf(r.Context()).RegisterInstance(r.Context(), i)
+				if err != nil {
+					return err
+				}
+				return reply(w, http.StatusCreated, made)
+			},
+		},
+		{
+			Pattern: "GET " + anInstance, Scope: access.Read, Doc: &Doc{Summary: "Show an instance and what it is doing", Reply: fleet.Status{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				s, err := EngineOf(r.Context()).Instance(r.Context(), r.PathValue("id"))
+				return give(w, s, err)
+			},
+		},
+		{Pattern: "DELETE " + anInstance, Scope: access.Agents, Serve: told(Engine.RemoveInstance), Doc: &Doc{Summary: "Forget an instance that has no work"}},
+		{Pattern: "POST " + anInstance + "/start", Scope: access.Agents, Serve: told(Engine.StartInstance), Doc: &Doc{Summary: "Let an instance take runs again"}},
+		{Pattern: "POST " + anInstance + "/drain", Scope: access.Agents, Serve: told(Engine.DrainInstance), Doc: &Doc{Summary: "Let an instance end its runs and take no new ones"}},
+		{Pattern: "POST " + anInstance + "/stop", Scope: access.Agents, Serve: told(Engine.StopInstance), Doc: &Doc{Summary: "Pause the runs of an instance and take no new ones"}},
+		{
+			Pattern: "POST " + anInstance + "/upgrade", Scope: access.Agents, Doc: &Doc{Summary: "Make new runs of an instance from another version; 0 follows the published one", Body: versionNumber{}},
+			Serve: numbered(func(w http.ResponseWriter, r *http.Request, n int) error {
+				return done(w, EngineOf(r.Context()).UpgradeInstance(r.Context(), r.PathValue("id"), n))
+			}),
+		},
+	}
+}
+
+func instances(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	limit, err := number("limit", q.Get("limit"))
+	if err != nil {
+		return err
+	}
+	list, err := EngineOf(r.Context()).Instances(r.Context(), fleet.Filter{
+		Template: q.Get("template"), State: fleet.State(q.Get("state")), Prefix: q.Get("prefix"), After: q.Get("after"), Limit: min(limit, mostListed),
+	})
+	return give(w, nonNil(list), err)
 }
 
 // numbered reads the version that a request is about.
-func numbered(do func(w http.ResponseWriter, r *http.Request, n int) error) func(http.ResponseWriter, *http.Request) error {
+func numbered(do func(w http.ResponseWriter, r *http.Request, n int) error) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		var b versionNumber
 		if err := read(w, r, &b); err != nil {
@@ -241,18 +308,6 @@ func numbered(do func(w http.ResponseWriter, r *http.Request, n int) error) func
 		}
 		return do(w, r, b.Version)
 	}
-}
-
-// number reads a number of a query or a path; an empty text is 0.
-func number(what, text string) (int, error) {
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0, &dossier.UsageError{Message: fmt.Sprintf("%s %q is not a number", what, text)}
-	}
-	return n, nil
 }
 
 // Agents implements Fleet.
@@ -282,7 +337,7 @@ func (c *Client) TemplateVersion(ctx context.Context, name string, n int) (fleet
 
 // SaveTemplate implements Fleet.
 func (c *Client) SaveTemplate(ctx context.Context, name string, t fleet.Text) (v fleet.Version, added bool, err error) {
-	saved, err := fetch[savedBody](ctx, c, http.MethodPost, template(name), textBody(t))
+	saved, err := fetch[savedBody](ctx, c, http.MethodPost, template(name), textBody{t.Document, t.Note, t.Author})
 	return saved.Version, saved.Added, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"dossier"
+	"dossier/internal/access"
 	"dossier/kb"
 	"dossier/report"
 )
@@ -17,61 +18,81 @@ type useBody struct {
 	Name string `json:"name"`
 }
 
-// handleFunc registers a handler that may fail.
-type handleFunc func(pattern string, h func(w http.ResponseWriter, r *http.Request) error)
+const aCollection = "/api/kb/collections/{name}"
 
-// library registers what is about collections. Their names stand in the query:
-// many are paths.
-func (a *api) library(handle handleFunc) {
-	name := func(r *http.Request) string { return r.URL.Query().Get("name") }
-	handle("GET /api/kb/collections", func(w http.ResponseWriter, r *http.Request) error {
-		list, err := a.runs.Collections(r.Context())
-		list.Collections = nonNil(list.Collections)
-		return give(w, list, err)
-	})
-	handle("GET /api/kb/collection", func(w http.ResponseWriter, r *http.Request) error {
-		c, err := a.runs.Collection(r.Context(), name(r))
-		return give(w, c, err)
-	})
-	handle("DELETE /api/kb/collection", func(w http.ResponseWriter, r *http.Request) error {
-		return done(w, a.runs.DeleteCollection(r.Context(), name(r)))
-	})
-	handle("POST /api/kb/search", func(w http.ResponseWriter, r *http.Request) error {
+// libraryRoutes are about collections. Many have a path for a name: it is escaped
+// in the address, or the collection is named by its id.
+func libraryRoutes() []Route {
+	return []Route{
+		{
+			Pattern: "GET /api/kb/collections", Scope: access.Read, Doc: &Doc{Summary: "List the collections", Reply: dossier.CollectionList{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				list, err := EngineOf(r.Context()).Collections(r.Context())
+				list.Collections = nonNil(list.Collections)
+				return give(w, list, err)
+			},
+		},
+		{
+			Pattern: "GET " + aCollection, Scope: access.Read, Doc: &Doc{Summary: "Show a collection, by its name or id, and what could not be read of it", Reply: dossier.CollectionDetail{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				c, err := EngineOf(r.Context()).Collection(r.Context(), r.PathValue("name"))
+				return give(w, c, err)
+			},
+		},
+		{
+			Pattern: "DELETE " + aCollection, Scope: access.Documents, Doc: &Doc{Summary: "Delete a collection; the files that it mirrors stay"},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				return done(w, EngineOf(r.Context()).DeleteCollection(r.Context(), r.PathValue("name")))
+			},
+		},
+		{
+			Pattern: "POST " + aCollection + "/search", Scope: access.Read, Doc: &Doc{Summary: "Search a collection", Body: kb.Query{}, Reply: kb.Result{}},
+			Serve: searchIn(func(r *http.Request) string { return r.PathValue("name") }),
+		},
+		{
+			Pattern: "POST /api/kb/search", Scope: access.Read, Doc: &Doc{Summary: "Search the collection in use", Body: kb.Query{}, Reply: kb.Result{}},
+			Serve: searchIn(func(*http.Request) string { return "" }),
+		},
+		{
+			Pattern: "POST /api/kb/use", Scope: access.Admin, Doc: &Doc{Summary: "Choose the collection that is asked where none is named", Body: useBody{}, Reply: kb.Collection{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				var b useBody
+				if err := read(w, r, &b); err != nil {
+					return err
+				}
+				c, err := EngineOf(r.Context()).UseCollection(r.Context(), b.Name)
+				return give(w, c, err)
+			},
+		},
+		{Pattern: "GET /api/doctor", Scope: access.Admin, Serve: diagnose, Doc: &Doc{
+			Summary: "Check that everything works", Reply: []dossier.Finding{}, Query: []Param{{"offline", "boolean", "ask nobody outside"}},
+		}},
+	}
+}
+
+// searchIn searches the collection that a request names.
+func searchIn(name func(*http.Request) string) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		var q kb.Query
 		if err := read(w, r, &q); err != nil {
 			return err
 		}
-		found, err := a.runs.SearchCollection(r.Context(), name(r), q)
+		found, err := EngineOf(r.Context()).SearchCollection(r.Context(), name(r), q)
 		found.Hits = nonNil(found.Hits)
 		return give(w, found, err)
-	})
-	handle("POST /api/kb/use", func(w http.ResponseWriter, r *http.Request) error {
-		var b useBody
-		if err := read(w, r, &b); err != nil {
-			return err
-		}
-		c, err := a.runs.UseCollection(r.Context(), b.Name)
-		return give(w, c, err)
-	})
-	handle("GET /api/doctor", func(w http.ResponseWriter, r *http.Request) error {
-		offline := false
-		if text := r.URL.Query().Get("offline"); text != "" {
-			var err error
-			if offline, err = strconv.ParseBool(text); err != nil {
-				return &dossier.UsageError{Message: fmt.Sprintf("offline is %q", text), Hint: "write true or false"}
-			}
-		}
-		found, err := a.runs.Diagnose(r.Context(), offline)
-		return give(w, nonNil(found), err)
-	})
+	}
 }
 
-// give replies with a value unless there is an error.
-func give(w http.ResponseWriter, value any, err error) error {
-	if err != nil {
-		return err
+func diagnose(w http.ResponseWriter, r *http.Request) error {
+	offline := false
+	if text := r.URL.Query().Get("offline"); text != "" {
+		var err error
+		if offline, err = strconv.ParseBool(text); err != nil {
+			return &dossier.UsageError{Message: fmt.Sprintf("offline is %q", text), Hint: "write true or false"}
+		}
 	}
-	return reply(w, http.StatusOK, value)
+	found, err := EngineOf(r.Context()).Diagnose(r.Context(), offline)
+	return give(w, nonNil(found), err)
 }
 
 // Report implements Runs.
@@ -91,17 +112,20 @@ func (c *Client) Collections(ctx context.Context) (dossier.CollectionList, error
 
 // Collection implements Library.
 func (c *Client) Collection(ctx context.Context, name string) (dossier.CollectionDetail, error) {
-	return fetch[dossier.CollectionDetail](ctx, c, http.MethodGet, named("/api/kb/collection", name), nil)
+	return fetch[dossier.CollectionDetail](ctx, c, http.MethodGet, collection(name), nil)
 }
 
 // SearchCollection implements Library.
 func (c *Client) SearchCollection(ctx context.Context, name string, q kb.Query) (kb.Result, error) {
-	return fetch[kb.Result](ctx, c, http.MethodPost, named("/api/kb/search", name), q)
+	if name == "" {
+		return fetch[kb.Result](ctx, c, http.MethodPost, "/api/kb/search", q)
+	}
+	return fetch[kb.Result](ctx, c, http.MethodPost, collection(name)+"/search", q)
 }
 
 // DeleteCollection implements Library.
 func (c *Client) DeleteCollection(ctx context.Context, name string) error {
-	return c.call(ctx, http.MethodDelete, named("/api/kb/collection", name), nil, nil)
+	return c.call(ctx, http.MethodDelete, collection(name), nil, nil)
 }
 
 // UseCollection implements Library.
@@ -114,4 +138,4 @@ func (c *Client) Diagnose(ctx context.Context, offline bool) ([]dossier.Finding,
 	return fetch[[]dossier.Finding](ctx, c, http.MethodGet, "/api/doctor?offline="+strconv.FormatBool(offline), nil)
 }
 
-func named(path, name string) string { return path + "?" + url.Values{"name": {name}}.Encode() }
+func collection(name string) string { return "/api/kb/collections/" + url.PathEscape(name) }

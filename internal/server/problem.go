@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"dossier"
+	"dossier/internal/access"
 	"dossier/internal/config"
 	"dossier/internal/fleet"
 	"dossier/internal/store"
@@ -58,6 +59,7 @@ var known = []struct {
 	{store.ErrReadOnly, "read_only", http.StatusInternalServerError, "make the data directory writable or choose another one with --data DIR"},
 	{dossier.ErrNoReport, "no_report", http.StatusNotFound, "`dossier runs show ID` tells how far it is; only runs that search have a report"},
 	{kb.ErrNoCollection, "no_collection", http.StatusNotFound, "`dossier kb list` shows the collections; `dossier kb add DIR` makes one"},
+	{access.ErrNoToken, "no_token", http.StatusNotFound, "`dossier tokens list` shows the tokens"},
 	{fleet.ErrNoTemplate, "no_template", http.StatusNotFound, "`dossier templates list` shows what there is"},
 	{fleet.ErrNoVersion, "no_version", http.StatusNotFound, "`dossier templates list` shows what there is"},
 	{fleet.ErrNoInstance, "no_instance", http.StatusNotFound, "`dossier instances list` shows what there is"},
@@ -79,6 +81,9 @@ var known = []struct {
 var statusOf = map[string]int{
 	"usage": http.StatusBadRequest, "config": http.StatusBadRequest, "queue_full": http.StatusTooManyRequests,
 	"instance_state": http.StatusConflict, "foreign_session": http.StatusConflict, "no_route": http.StatusNotFound, "forbidden": http.StatusForbidden,
+	"unauthorized": http.StatusUnauthorized, "rate_limit": http.StatusTooManyRequests, "too_many_streams": http.StatusTooManyRequests,
+	"too_large": http.StatusRequestEntityTooLarge, "wrong_host": http.StatusMisdirectedRequest, "foreign_origin": http.StatusForbidden,
+	"not_done": http.StatusConflict, "not_research": http.StatusConflict, "method": http.StatusMethodNotAllowed, "closing": http.StatusServiceUnavailable,
 }
 
 // Describe says what an error is: as a code, in a sentence, and what to do.
@@ -158,17 +163,21 @@ func (p *Problem) restore() error {
 	return p
 }
 
-func writeProblem(w http.ResponseWriter, err error) {
-	p := Describe(err)
-	status := http.StatusInternalServerError
-	if s, ok := statusOf[p.Code]; ok {
-		status = s
+// statusFor is the HTTP status of a problem.
+func statusFor(p *Problem) int {
+	if status, ok := statusOf[p.Code]; ok {
+		return status
 	}
 	for _, k := range known {
 		if k.code == p.Code {
-			status = k.status
+			return k.status
 		}
 	}
+	return http.StatusInternalServerError
+}
+
+func writeProblem(w http.ResponseWriter, err error) {
+	p := Describe(err)
 	// A Problem always encodes, and whoever left doesn't need it.
-	_ = reply(w, status, p)
+	_ = reply(w, statusFor(p), p)
 }

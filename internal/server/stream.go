@@ -1,25 +1,297 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"dossier/event"
+	"dossier/internal/access"
 	"dossier/run"
 )
 
-// heartbeatEvery is how often a silent stream shows that it is alive.
-const heartbeatEvery = 15 * time.Second
+// How a stream treats its reader.
+const (
+	// heartbeatEvery is how often a silent stream shows that it is alive.
+	heartbeatEvery = 15 * time.Second
+	// streamBehind is how many bytes a reader may be behind, beside one message.
+	streamBehind = 256 << 10
+	// streamPiece is how much is written at a time.
+	streamPiece = 16 << 10
+	// streamPatience is how long a reader who is behind may take nothing at all.
+	streamPatience = 10 * time.Second
+)
+
+// Stream is a reply that goes on: server-sent events, as they come, with a sign
+// of life when nothing does. A reader who is too slow is cut off: what waits for
+// them is dropped, and the last thing that they get is what the stream's Gap
+// makes. So a stream takes a bounded amount of memory, and whoever feeds it is
+// never kept waiting for long.
+//
+// One goroutine sends; it calls Close, and the handler returns after that.
+type Stream struct {
+	// Gap makes the last message for a reader who was cut off, given the id of
+	// the last message that they get before, "" if none had an id; nil for none.
+	Gap func(last string) (name string, data []byte)
+
+	w      http.ResponseWriter
+	ctx    context.Context
+	cancel context.CancelFunc
+	leave  func()
+	over   sync.WaitGroup
+
+	more chan struct{} // there is something to write, or nothing will come
+	room chan struct{} // something was written
+
+	mu      sync.Mutex
+	pending []byte
+	last    string // id of the last message that was put
+	written string // id of the last message that is written, or is being
+	ended   bool   // nothing more is taken
+}
+
+// NewStream begins a stream. It fails where the caller has too many open.
+func NewStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
+	c := callOf(r.Context())
+	leave, err := c.api.streams.enter(c.caller)
+	if err != nil {
+		return nil, err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	s := &Stream{w: w, leave: leave, more: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	ctx, cancel := withEnd(r.Context(), c.api.closing)
+	s.ctx, s.cancel = ctx, cancel
+	s.over.Go(s.write)
+	return s, nil
+}
+
+// Context ends when the reader is gone or cut off, or the server closes.
+func (s *Stream) Context() context.Context { return s.ctx }
+
+// Send puts a message into the stream; id and name may be empty. It says whether
+// anybody still reads.
+func (s *Stream) Send(id, name string, data []byte) bool {
+	return s.put(id, len(data)+len(id)+len(name)+32, func(b []byte) []byte { return appendMessage(b, id, name, data) })
+}
+
+// appendMessage appends a message to b; data has no line break.
+func appendMessage(b []byte, id, name string, data []byte) []byte {
+	if id != "" {
+		b = append(append(append(b, "id: "...), id...), '\n')
+	}
+	if name != "" {
+		b = append(append(append(b, "event: "...), name...), '\n')
+	}
+	return append(append(append(b, "data: "...), data...), "\n\n"...)
+}
+
+// SendJSON is Send of a value.
+func (s *Stream) SendJSON(id, name string, value any) bool {
+	raw, err := json.Marshal(value)
+	return err == nil && s.Send(id, name, raw)
+}
+
+// Comment puts a line into the stream that readers pass over.
+func (s *Stream) Comment(text string) bool {
+	return s.put("", len(text)+4, func(b []byte) []byte { return append(append(append(b, ": "...), text...), "\n\n"...) })
+}
+
+// put has something of a size written.
+func (s *Stream) put(id string, size int, appendTo func([]byte) []byte) bool {
+	var patience *time.Timer
+	for {
+		s.mu.Lock()
+		switch {
+		case s.ended:
+			s.mu.Unlock()
+			return false
+		case len(s.pending) == 0 || len(s.pending)+size <= streamBehind:
+			s.pending = appendTo(slices.Grow(s.pending, size))
+			if id != "" {
+				s.last = id
+			}
+			s.mu.Unlock()
+			poke(s.more)
+			return true
+		}
+		s.mu.Unlock()
+		if patience == nil {
+			patience = time.NewTimer(streamPatience)
+			defer patience.Stop()
+		}
+		select {
+		case <-s.room:
+			patience.Reset(streamPatience)
+		case <-s.ctx.Done():
+			return false
+		case <-patience.C:
+			s.cutOff()
+			return false
+		}
+	}
+}
+
+// cutOff drops what waits for the reader and ends the stream.
+func (s *Stream) cutOff() {
+	s.mu.Lock()
+	s.ended, s.pending = true, nil
+	if s.Gap != nil {
+		name, data := s.Gap(s.written)
+		s.pending = appendMessage(nil, "", name, data)
+	}
+	s.mu.Unlock()
+	poke(s.more)
+}
+
+// Close waits until all is written, or the reader is gone.
+func (s *Stream) Close() {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	poke(s.more)
+	s.over.Wait()
+	s.cancel()
+	s.leave()
+}
+
+// write writes what comes, until nothing will or the reader is gone.
+func (s *Stream) write() {
+	flush := http.NewResponseController(s.w).Flush
+	beat := time.NewTicker(heartbeatEvery)
+	defer beat.Stop()
+	for {
+		var out []byte
+		select {
+		case <-s.more:
+		case <-beat.C:
+			out = []byte(": alive\n\n")
+		}
+		s.mu.Lock()
+		if len(s.pending) > 0 {
+			out, s.pending, s.written = s.pending, nil, s.last
+		}
+		ended := s.ended
+		s.mu.Unlock()
+		for len(out) > 0 {
+			piece := out[:min(len(out), streamPiece)]
+			if _, err := s.w.Write(piece); err != nil || flush() != nil {
+				s.cancel()
+				s.mu.Lock()
+				s.ended, s.pending = true, nil
+				s.mu.Unlock()
+				return
+			}
+			out = out[len(piece):]
+			beat.Reset(heartbeatEvery)
+			poke(s.room)
+		}
+		s.mu.Lock()
+		ended = ended && len(s.pending) == 0
+		s.mu.Unlock()
+		if ended {
+			return
+		}
+	}
+}
+
+// poke tells whoever listens, once.
+func poke(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+// streams counts those that are open.
+type streams struct {
+	most int // of one caller with a token; 0 is any number
+
+	mu   sync.Mutex
+	all  int
+	held map[string]int // by token
+}
+
+func (s *streams) enter(c access.Caller) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == nil {
+		s.held = map[string]int{}
+	}
+	if c.Token != "" && s.most > 0 && s.held[c.Token] >= s.most {
+		return nil, &Problem{Code: "too_many_streams", Message: fmt.Sprintf("this token has %d streams open already", s.most), Hint: "close some, or ask the operator to raise server.streams"}
+	}
+	s.all++
+	s.held[c.Token]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all--
+		if s.held[c.Token]--; s.held[c.Token] == 0 {
+			delete(s.held, c.Token)
+		}
+	}, nil
+}
+
+func (s *streams) open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
+// eventRoutes are about the logs of runs.
+func (a *api) eventRoutes() []Route {
+	return []Route{{Pattern: "GET " + aRun + "/events", Scope: access.Read, Serve: a.events, Doc: &Doc{
+		Summary: "The events of a run as server-sent events, from the one after Last-Event-ID or after on until the run is over; as an array of those there are when application/json is accepted",
+		Media:   "text/event-stream", Query: []Param{{"after", "integer", "only events after this sequence"}},
+	}}}
+}
+
+// After is the sequence from which a reader goes on: the header Last-Event-ID,
+// or after in the query.
+func After(r *http.Request) (int64, error) {
+	text := r.Header.Get("Last-Event-ID")
+	if text == "" {
+		text = r.URL.Query().Get("after")
+	}
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, badRequest(fmt.Sprintf("%q is not the sequence of an event", text))
+	}
+	return n, nil
+}
+
+// events serves the log as a stream, or what is stored of it as an array when
+// JSON is asked for.
+func (a *api) events(w http.ResponseWriter, r *http.Request) error {
+	after, err := After(r)
+	if err != nil {
+		return err
+	}
+	if accepts(r, "application/json") {
+		log, err := EngineOf(r.Context()).Log(r.Context(), r.PathValue("id"), after)
+		return give(w, nonNil(log), err)
+	}
+	return a.stream(w, r, after)
+}
 
 // stream serves the events of a run as server-sent events. Each run event is a
 // plain message whose id is its sequence (none when it is transient); "end"
-// closes the log of a run that is over, and "stopped" says why the stream ends
-// before.
-func (a *api) stream(w http.ResponseWriter, r *http.Request, id string, after int64) error {
-	rec, err := a.runs.Get(r.Context(), id)
+// closes the log of a run that is over, "stopped" says why the stream ends before,
+// and "gap" that the reader was cut off and comes back for the rest.
+func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64) error {
+	e := EngineOf(r.Context())
+	rec, err := e.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -27,89 +299,41 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, id string, after in
 		w.WriteHeader(http.StatusNoContent) // tells an EventSource not to come back
 		return nil
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache")
-	h.Set("X-Accel-Buffering", "no")
-	out := &sse{w: w, flush: http.NewResponseController(w).Flush}
-	out.comment("run " + rec.ID)
-
-	ctx, stop := withEnd(r.Context(), a.closing)
-	defer stop()
-	var beat sync.WaitGroup
-	defer beat.Wait()
-	quiet := make(chan struct{})
-	defer close(quiet)
-	beat.Go(func() {
-		tick := time.NewTicker(heartbeatEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				out.comment("alive")
-			case <-quiet:
-				return
-			}
+	out, err := NewStream(w, r)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	out.Gap = func(last string) (string, []byte) {
+		if last == "" {
+			last = strconv.FormatInt(after, 10)
 		}
-	})
-	for ev, err := range a.runs.Events(ctx, rec.ID, after) {
+		return "gap", []byte(`{"after":` + last + `}`)
+	}
+	out.Comment("run " + rec.ID)
+	for ev, err := range e.Events(out.Context(), rec.ID, after) {
 		if err != nil {
 			if a.closing.Err() != nil {
 				err = run.ErrShutdown
 			}
-			out.named("stopped", Describe(err))
+			out.SendJSON("", "stopped", Describe(err))
 			return nil
 		}
-		out.event(ev)
+		if !sendEvent(out, ev) {
+			return nil
+		}
 	}
-	out.named("end", struct{}{})
+	out.SendJSON("", "end", struct{}{})
 	return nil
 }
 
-// sse writes server-sent events; a client that left is not an error.
-type sse struct {
-	mu    sync.Mutex
-	w     http.ResponseWriter
-	flush func() error
-	buf   []byte
-}
-
-func (s *sse) send(fill func([]byte) []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.buf = fill(s.buf[:0])
-	if _, err := s.w.Write(s.buf); err == nil {
-		_ = s.flush()
+// sendEvent sends an event under its sequence, in the form that all readers share.
+// One that can't be encoded can't have been stored.
+func sendEvent(out *Stream, ev event.Event) bool {
+	id := ""
+	if ev.Seq != 0 {
+		id = strconv.FormatInt(ev.Seq, 10)
 	}
-}
-
-func (s *sse) comment(text string) {
-	s.send(func(b []byte) []byte { return append(append(append(b, ": "...), text...), "\n\n"...) })
-}
-
-func (s *sse) event(ev event.Event) {
-	raw, err := json.Marshal(ev)
-	if err != nil {
-		return // an event that can't be encoded can't have been stored
-	}
-	s.send(func(b []byte) []byte {
-		if ev.Seq != 0 {
-			b = append(b, "id: "...)
-			b = strconv.AppendInt(b, ev.Seq, 10)
-			b = append(b, '\n')
-		}
-		b = append(b, "data: "...)
-		return append(append(b, raw...), "\n\n"...)
-	})
-}
-
-func (s *sse) named(name string, body any) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return
-	}
-	s.send(func(b []byte) []byte {
-		b = append(append(append(b, "event: "...), name...), "\ndata: "...)
-		return append(append(b, raw...), "\n\n"...)
-	})
+	raw, err := ev.MarshalJSON()
+	return err == nil && out.Send(id, "", raw)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/access"
 	"dossier/run"
 )
 
@@ -52,12 +53,17 @@ func (r *recorder) text() string {
 	return r.Body.String()
 }
 
+// as is the context of a request that the operator makes.
+func (a *api) as(ctx context.Context) context.Context {
+	return (&call{caller: access.Operator(), engine: a.engine, api: a}).in(ctx)
+}
+
 func TestStreamForm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closing, end := context.WithCancel(t.Context())
-		a := &api{runs: quiet{rec: run.Record{ID: "r1", Status: run.Running}}, closing: closing}
+		a := &api{engine: quiet{rec: run.Record{ID: "r1", Status: run.Running}}, closing: closing}
 		w := &recorder{ResponseRecorder: httptest.NewRecorder()}
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/runs/r1/events", nil)
+		r := httptest.NewRequestWithContext(a.as(t.Context()), http.MethodGet, "/api/runs/r1/events", nil)
 		r.SetPathValue("id", "r1")
 		r.Header.Set("Last-Event-ID", "7")
 		over := make(chan error)
@@ -79,9 +85,9 @@ func TestStreamForm(t *testing.T) {
 }
 
 func TestStreamOfAnEndedRunIsNotRetried(t *testing.T) {
-	a := &api{runs: quiet{rec: run.Record{ID: "r1", Status: run.Done, LastSeq: 7}}, closing: t.Context()}
+	a := &api{engine: quiet{rec: run.Record{ID: "r1", Status: run.Done, LastSeq: 7}}, closing: t.Context()}
 	w := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/runs/r1/events?after=7", nil)
+	r := httptest.NewRequestWithContext(a.as(t.Context()), http.MethodGet, "/api/runs/r1/events?after=7", nil)
 	r.SetPathValue("id", "r1")
 	if err := a.events(w, r); err != nil || w.Code != http.StatusNoContent {
 		t.Errorf("status %d, %v", w.Code, err)

@@ -1,7 +1,7 @@
 // Package store is the contract of durable storage: runs with their journal,
 // events and signals, sessions, blobs by hash, small settings, collections of
-// documents, templates and instances of agents, and what is known of tools. The
-// adapters live in sub-packages and pass one conformance
+// documents, templates and instances of agents, what is known of tools, and the
+// tokens of users. The adapters live in sub-packages and pass one conformance
 // suite (storetest).
 package store
 
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/access"
 	"dossier/internal/fleet"
 	"dossier/kb"
 	"dossier/run"
@@ -33,6 +34,7 @@ type Store interface {
 	kb.Store
 	fleet.Store
 	catalog.Store
+	access.Store
 	// Watch tells that somebody else, through another handle or in another
 	// process, has changed something about runs. Several changes may be told as
 	// one, and some that are none; it is a hint. The caller calls stop.
@@ -48,13 +50,16 @@ type Runs interface {
 	// import brings along (their run and session are set to r's, the entries
 	// are counted in the order given, the events are numbered from 1). A
 	// record whose status is an ended one keeps it. Its session is made if it
-	// does not exist, with the run's title; a run may have no session. It
-	// fails with ErrExists when the id is taken.
+	// does not exist, with the run's title and user; a run may have no session.
+	// It fails with ErrExists when the id is taken, and with ErrNotFound when
+	// the session is another user's.
 	Create(ctx context.Context, r run.Record, entries []run.Entry, events []run.PlacedEvent) error
 	Run(ctx context.Context, id string) (run.Record, error)
 	// List returns runs, the last created first. Their records are without
 	// Request, which may be large: whoever needs it reads the Run.
 	List(ctx context.Context, f Filter) ([]run.Record, error)
+	// CountRuns counts the runs of each status.
+	CountRuns(ctx context.Context) (map[run.Status]int, error)
 	// Find returns the ids that begin or end with a part, in order, FindMost of
 	// them at most. A part of fewer than FindLeast characters fits none.
 	Find(ctx context.Context, part string) ([]string, error)
@@ -68,6 +73,9 @@ type Runs interface {
 	// Events returns up to limit durable events with Seq > after, in order;
 	// a limit of 0 means all.
 	Events(ctx context.Context, id string, after int64, limit int) ([]run.PlacedEvent, error)
+	// LastSeqs returns the sequence of the last event of each of the given runs;
+	// those that there are not are left out.
+	LastSeqs(ctx context.Context, ids []string) (map[string]int64, error)
 	// Answer records the answer to a pending question: the one with the given
 	// ask key, or the oldest when ask is empty. It fails with ErrNotWaiting
 	// when nothing is asked or the run is over, and with ErrAnswered when the
@@ -115,26 +123,46 @@ const (
 type Filter struct {
 	Session string
 	Agent   string // runs of the agent with this id
+	User    string // whose runs; "" is everybody's
 	Status  run.Status
-	Limit   int
-	Before  string // only runs older than this one
+	Mode    string
+	// Since and Until bound the time of creation; a run of that very moment is
+	// within.
+	Since, Until time.Time
+	// Text has words all of which are said in a run: see Terms.
+	Text   string
+	Limit  int
+	Before string // only runs older than this one
 }
 
 // Session is a conversation.
 type Session struct {
-	ID      string
-	Title   string
-	Created time.Time
-	Runs    int
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	User    string    `json:"user,omitempty"` // whose it is; "" is the operator's
+	Created time.Time `json:"created"`
+	Runs    int       `json:"runs"`
+	// Last is the newest run of it, and Updated when that was last changed.
+	Last    string    `json:"last"`
+	Updated time.Time `json:"updated"`
+}
+
+// SessionFilter narrows SessionList. The zero value means the newest 100.
+type SessionFilter struct {
+	User   string // whose sessions; "" is everybody's
+	Limit  int
+	Before string // only sessions whose newest run is older than that of this one
 }
 
 // Sessions are conversations; their messages are the message events of their
 // runs.
 type Sessions interface {
 	Session(ctx context.Context, id string) (Session, error)
-	// SessionList returns up to limit sessions (100 when limit is 0), the one
-	// with the newest run first.
-	SessionList(ctx context.Context, limit int) ([]Session, error)
+	// SessionList returns sessions, the one with the newest run first. It fails
+	// with ErrNotFound when there is no session Before.
+	SessionList(ctx context.Context, f SessionFilter) ([]Session, error)
+	// RenameSession gives a session another title. It fails with ErrNotFound.
+	RenameSession(ctx context.Context, id, title string) error
 	// Messages returns the last limit messages of a session (all when limit
 	// is 0), oldest first, of the runs that were created before the one named
 	// before; when that is empty or no run, of all.

@@ -62,6 +62,7 @@ var patterns = []struct {
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[a-z0-9._~+/=-]{6,}`), "$1 " + mask},
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`), mask},
 	{regexp.MustCompile(`\b(?:sk|pk|rk|gsk|xai|hf|tvly|ghp|gho|glpat|nvapi|xox[abp])[-_][A-Za-z0-9_-]{12,}`), mask},
+	{regexp.MustCompile(`\bdossier_[a-z2-7]{10}_[a-z2-7]{12,}`), mask}, // our own: see access
 	{regexp.MustCompile(`\b(?:AIza[A-Za-z0-9_-]{30,}|AKIA[A-Z0-9]{12,})`), mask},
 	{regexp.MustCompile(`://[^/\s:@"]*:[^/\s@"]+@`), "://" + mask + "@"},
 	{regexp.MustCompile(`(?i)(\b` + secretKeys + `\\?["']?\s*[:=]\s*)(\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'|[^\s,;&}\])"']+)`), "${1}" + mask},

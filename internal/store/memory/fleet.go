@@ -73,8 +73,9 @@ func (s *Store) CreateTemplate(ctx context.Context, name string, v fleet.Version
 	if s.agents.templates[name] != nil {
 		return fmt.Errorf("template %q: %w", name, fleet.ErrExists)
 	}
-	v.Template, v.N, v.State = name, 1, fleet.Draft
-	s.agents.templates[name] = &fleet.Template{Name: name, Latest: 1, Created: v.Created, Updated: v.Created, Versions: []fleet.Version{v}}
+	user := v.User
+	v.Template, v.N, v.State, v.User = name, 1, fleet.Draft, ""
+	s.agents.templates[name] = &fleet.Template{Name: name, User: user, Latest: 1, Created: v.Created, Updated: v.Created, Versions: []fleet.Version{v}}
 	return nil
 }
 
@@ -130,12 +131,15 @@ func (s *Store) AddTemplateVersion(ctx context.Context, name string, v fleet.Ver
 		return fleet.Version{}, false, err
 	}
 	defer s.mu.Unlock()
+	if v.User != "" && v.User != t.User {
+		return fleet.Version{}, false, fmt.Errorf("template %q: %w", name, fleet.ErrExists)
+	}
 	if latest := t.Versions[t.Latest-1]; latest.Document == v.Document {
 		return latest, false, nil
 	}
 	t.Latest++
 	t.Updated = v.Created
-	v.Template, v.N, v.State = name, t.Latest, fleet.Draft
+	v.Template, v.N, v.State, v.User = name, t.Latest, fleet.Draft, ""
 	t.Versions = append(t.Versions, v)
 	return v, true, nil
 }
@@ -255,7 +259,7 @@ func (a *agents) matching(f fleet.Filter) []fleet.Instance {
 	for _, i := range a.instances {
 		open := i.State == fleet.Ready
 		if (f.Template == "" || i.Template == f.Template) && (f.State == "" || open == (f.State == fleet.Ready)) &&
-			strings.HasPrefix(i.Name, f.Prefix) && i.Name > f.After {
+			f.Shows(*i) && strings.HasPrefix(i.Name, f.Prefix) && i.Name > f.After {
 			list = append(list, *i)
 		}
 	}

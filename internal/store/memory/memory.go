@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/access"
 	"dossier/internal/store"
 	"dossier/run"
 	"dossier/tool/catalog"
@@ -47,12 +48,14 @@ type core struct {
 	collections map[string]*collection
 	agents      agents
 	tools       map[toolKey]catalog.Record
+	tokens      []access.Token // in the order in which they were added
 }
 
 type setting struct{ bucket, key string }
 
 type session struct {
 	id      string
+	user    string
 	title   string
 	created time.Time
 	runs    []*journal // in the order of creation
@@ -376,41 +379,6 @@ func (s *Store) Close() error {
 	s.closed = true
 	delete(s.handles, s)
 	return nil
-}
-
-// Session implements store.Sessions.
-func (s *Store) Session(ctx context.Context, id string) (store.Session, error) {
-	if err := s.open(ctx); err != nil {
-		return store.Session{}, err
-	}
-	defer s.mu.Unlock()
-	if g := s.sessions[id]; g != nil {
-		return g.public(), nil
-	}
-	return store.Session{}, fmt.Errorf("session %q: %w", id, store.ErrNotFound)
-}
-
-func (g *session) public() store.Session {
-	return store.Session{ID: g.id, Title: g.title, Created: g.created, Runs: len(g.runs)}
-}
-
-// SessionList implements store.Sessions.
-func (s *Store) SessionList(ctx context.Context, limit int) ([]store.Session, error) {
-	if err := s.open(ctx); err != nil {
-		return nil, err
-	}
-	defer s.mu.Unlock()
-	if limit <= 0 {
-		limit = 100
-	}
-	all := slices.SortedFunc(maps.Values(s.sessions), func(a, b *session) int {
-		return cmp.Compare(b.runs[len(b.runs)-1].n, a.runs[len(a.runs)-1].n)
-	})
-	var list []store.Session
-	for _, g := range all[:min(limit, len(all))] {
-		list = append(list, g.public())
-	}
-	return list, nil
 }
 
 // Messages implements store.Sessions.

@@ -49,6 +49,10 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 	if err := j.check(entries, events); err != nil {
 		return fmt.Errorf("run %q: %w", r.ID, err)
 	}
+	g := s.sessions[r.Session]
+	if g != nil && g.user != r.User {
+		return noSession(r.Session)
+	}
 	j.add(now, entries, events)
 	s.created++
 	s.runs[r.ID] = j
@@ -56,9 +60,8 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 	if r.Session == "" {
 		return nil
 	}
-	g := s.sessions[r.Session]
 	if g == nil {
-		g = &session{id: r.Session, title: r.Title, created: r.Created}
+		g = &session{id: r.Session, user: r.User, title: r.Title, created: r.Created}
 		s.sessions[r.Session] = g
 	}
 	g.runs = append(g.runs, j)
@@ -92,18 +95,60 @@ func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) 
 		}
 		before = j.n
 	}
+	var terms []string
+	if strings.TrimSpace(f.Text) != "" {
+		if terms = store.QueryTerms(f.Text); len(terms) == 0 {
+			return nil, nil // signs alone are said nowhere
+		}
+	}
 	var list []run.Record
 	for _, j := range slices.Backward(s.inOrder()) {
 		if len(list) == f.Limit {
 			break
 		}
-		if j.n < before && (f.Session == "" || j.rec.Session == f.Session) && (f.Agent == "" || j.rec.Agent == f.Agent) && (f.Status == "" || j.rec.Status == f.Status) {
+		if j.n < before && j.meets(f) && (terms == nil || j.says(terms)) {
 			rec := j.rec
 			rec.Request = nil
 			list = append(list, rec)
 		}
 	}
 	return list, nil
+}
+
+// meets says whether a run is one of those that a filter wants, its text aside.
+func (j *journal) meets(f store.Filter) bool {
+	r := &j.rec
+	return (f.Session == "" || r.Session == f.Session) && (f.Agent == "" || r.Agent == f.Agent) && (f.User == "" || r.User == f.User) &&
+		(f.Status == "" || r.Status == f.Status) && (f.Mode == "" || r.Mode == f.Mode) &&
+		(f.Since.IsZero() || !r.Created.Before(f.Since)) && (f.Until.IsZero() || !r.Created.After(f.Until))
+}
+
+// says says whether all terms are among those of a run.
+func (j *journal) says(terms []string) bool {
+	said := j.rec.Title
+	for _, e := range j.events {
+		if text := store.Said(e.Data); text != "" && !run.IsVoid(e.Place) && len(said) < store.SaidMost {
+			said += "\n" + text
+		}
+	}
+	all := store.Terms(said[:min(len(said), store.SaidMost)])
+	return !slices.ContainsFunc(terms, func(t string) bool {
+		_, found := slices.BinarySearch(all, t)
+		return !found
+	})
+}
+
+// CountRuns implements store.Runs.
+func (s *Store) CountRuns(ctx context.Context) (map[run.Status]int, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	counts := make(map[run.Status]int)
+	for _, j := range s.runs {
+		counts[j.rec.Status]++
+	}
+	return counts, nil
 }
 
 // Find implements store.Runs.
@@ -273,6 +318,21 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 	j.rec.Epoch++
 	s.changed()
 	return nil
+}
+
+// LastSeqs implements store.Runs.
+func (s *Store) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	last := make(map[string]int64, len(ids))
+	for _, id := range ids {
+		if j := s.runs[id]; j != nil {
+			last[id] = j.rec.LastSeq
+		}
+	}
+	return last, nil
 }
 
 // Owners implements store.Runs.

@@ -27,8 +27,8 @@ func (s *Store) CreateCollection(ctx context.Context, c kb.Collection) error {
 		if err := tx.row("INSERT INTO shelves DEFAULT VALUES RETURNING n", nil, &n); err != nil {
 			return err
 		}
-		return tx.exec("INSERT INTO collections (n, id, name, roots, auto, created, synced) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			n, c.ID, c.Name, roots, flag(c.Auto), moment(c.Created), moment(c.Synced))
+		return tx.exec("INSERT INTO collections (n, id, name, user, roots, auto, created, synced) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			n, c.ID, c.Name, c.User, roots, flag(c.Auto), moment(c.Created), moment(c.Synced))
 	})
 }
 

@@ -54,6 +54,9 @@ func (t *tx) deleteRun(id string) (more bool, err error) {
 	if _, err := t.leave(id); err != nil {
 		return false, err
 	}
+	if err := t.unword(r.n); err != nil {
+		return false, err
+	}
 	if r.session.Valid {
 		err := t.exec("DELETE FROM sessions WHERE n = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE session = ?1)", r.session.Int64)
 		if err != nil {

@@ -14,13 +14,13 @@ func noInstance(key string) error { return fmt.Errorf("instance %q: %w", key, fl
 
 // The template's name is looked up per row: joined, it could become the outer
 // loop, and the rows would have to be sorted.
-const selectInstance = `SELECT id, name, (SELECT name FROM templates t WHERE t.n = i.template), version, slots, queue, closed, labels, created, last_used, served
+const selectInstance = `SELECT id, name, user, (SELECT name FROM templates t WHERE t.n = i.template), version, slots, queue, closed, labels, created, last_used, served
 	FROM instances i `
 
 func scanInstance(row scanner) (i fleet.Instance, err error) {
 	var closed sql.NullString
 	var labels []byte
-	err = row.Scan(&i.ID, &i.Name, &i.Template, &i.Version, &i.Slots, &i.Queue, &closed, bytesOf{&labels}, timeAt{&i.Created}, timeAt{&i.LastUsed}, &i.Served)
+	err = row.Scan(&i.ID, &i.Name, &i.User, &i.Template, &i.Version, &i.Slots, &i.Queue, &closed, bytesOf{&labels}, timeAt{&i.Created}, timeAt{&i.LastUsed}, &i.Served)
 	if err != nil {
 		return i, err
 	}
@@ -69,6 +69,9 @@ func narrowed(f fleet.Filter) (where string, args []any) {
 	if f.Prefix != "" {
 		// No name has a character as high as this one.
 		conditions, args = append(conditions, "name >= ? AND name < ?"), append(args, f.Prefix, f.Prefix+"\x7f")
+	}
+	if f.User != "" {
+		conditions, args = append(conditions, "user IN ('', ?)"), append(args, f.User)
 	}
 	switch f.State {
 	case fleet.Ready:
@@ -130,8 +133,8 @@ func (s *Store) AddInstances(ctx context.Context, list []fleet.Instance) error {
 			if i.Labels != nil {
 				labels = encodeStrings(i.Labels)
 			}
-			err := tx.exec(`INSERT INTO instances (id, name, template, version, slots, queue, closed, labels, created, last_used, served)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, i.ID, i.Name, templates[i.Template], i.Version, i.Slots, i.Queue,
+			err := tx.exec(`INSERT INTO instances (id, name, user, template, version, slots, queue, closed, labels, created, last_used, served)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, i.ID, i.Name, i.User, templates[i.Template], i.Version, i.Slots, i.Queue,
 				closedAs(i.State), labels, moment(i.Created), moment(i.LastUsed), i.Served)
 			if err != nil {
 				return err

@@ -64,7 +64,7 @@ func TestRunsAreFoundByIndex(t *testing.T) {
 
 // The runs of an agent are found without looking at those of others.
 func TestRunsOfAgentsAreFoundByIndex(t *testing.T) {
-	got := planOf(t, openHere(t), selectListed+"WHERE 1"+ofAgent+" ORDER BY r.n DESC LIMIT ?", "a_1", 1)
+	got := planOf(t, openHere(t), selectListed+"WHERE 1 AND "+ofAgent+" ORDER BY r.n DESC LIMIT ?", "a_1", 1)
 	if strings.Contains(got, "SCAN") || !strings.Contains(got, "agents_id") {
 		t.Error(got)
 	}
@@ -77,16 +77,17 @@ func TestSeatsAreReadByIndex(t *testing.T) {
 		text string
 		args []any
 	}{
-		"who has the slots":    {selectHolders, []any{`["r"]`}},
-		"how some stand":       {selectStanding, []any{`["r"]`}},
-		"the desk":             {selectDesk + "i.id = ?", []any{"i"}},
-		"whose turn it is":     {selectTurn, []any{1}},
-		"who is next":          {selectNext, []any{1, "s"}},
-		"whether one waits":    {"SELECT 1 FROM seats WHERE instance = ? AND session = ? AND slot = 0", []any{1, "s"}},
-		"leaving the desk":     {"DELETE FROM desks WHERE instance = ?", []any{1}},
-		"the seat of a run":    {"SELECT slot FROM seats WHERE run = ?", []any{"r"}},
-		"the load of some":     {"SELECT i.id, d.running FROM desks d JOIN instances i ON i.n = d.instance WHERE i.id IN ('a', 'b')", nil},
-		"the end of a session": {"DELETE FROM lanes WHERE instance = ? AND session = ?", []any{1, "s"}},
+		"who has the slots":      {selectHolders, []any{`["r"]`}},
+		"how some stand":         {selectStanding, []any{`["r"]`}},
+		"the desk":               {selectDesk + "i.id = ?", []any{"i"}},
+		"whose turn it is":       {selectTurn, []any{1}},
+		"who is next":            {selectNext, []any{1, "s"}},
+		"whether one waits":      {"SELECT 1 FROM seats WHERE instance = ? AND session = ? AND slot = 0", []any{1, "s"}},
+		"leaving the desk":       {"DELETE FROM desks WHERE instance = ?", []any{1}},
+		"how long some logs are": {selectLastSeqs, []any{`["r"]`}},
+		"the seat of a run":      {"SELECT slot FROM seats WHERE run = ?", []any{"r"}},
+		"the load of some":       {"SELECT i.id, d.running FROM desks d JOIN instances i ON i.n = d.instance WHERE i.id IN ('a', 'b')", nil},
+		"the end of a session":   {"DELETE FROM lanes WHERE instance = ? AND session = ?", []any{1, "s"}},
 	} {
 		got := strings.ReplaceAll(planOf(t, s, query.text, query.args...), "SCAN json_each", "each that is asked for")
 		if strings.Contains(got, "SCAN") || strings.Contains(got, "TEMP B-TREE") {

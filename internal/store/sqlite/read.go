@@ -111,13 +111,13 @@ const (
 	selectRecord = "SELECT q.request, " + recordColumns
 	selectListed = "SELECT NULL, " + recordColumns
 
-	recordColumns = `r.n, r.id, coalesce(s.id, ''), q.mode, q.title, r.status, r.failure, r.epoch, r.owner, r.home, r.lease_until,
+	recordColumns = `r.n, r.id, r.user, coalesce(s.id, ''), q.mode, q.title, r.status, r.failure, r.epoch, r.owner, r.home, r.lease_until,
 	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at, coalesce(a.id, '')
 	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session LEFT JOIN agents a ON a.run = r.n `
 )
 
 func scanRecord(row scanner) (n int64, r run.Record, err error) {
-	err = row.Scan(unpacked{&r.Request}, &n, &r.ID, &r.Session, &r.Mode, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, &r.Home, timeAt{&r.LeaseUntil},
+	err = row.Scan(unpacked{&r.Request}, &n, &r.ID, &r.User, &r.Session, &r.Mode, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, &r.Home, timeAt{&r.LeaseUntil},
 		timeAt{&r.Created}, timeAt{&r.Updated}, &r.LastSeq, &r.Active, &r.Spent.Calls, &r.Spent.InputTokens, &r.Spent.OutputTokens, &r.Spent.Cost,
 		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt, &r.Agent)
 	return n, r, err
@@ -146,44 +146,7 @@ func (s *Store) Run(ctx context.Context, id string) (r run.Record, err error) {
 }
 
 // ofAgent narrows a list to the runs of an agent.
-const ofAgent = " AND r.n IN (SELECT run FROM agents WHERE id = ?)"
-
-// List implements store.Runs.
-func (s *Store) List(ctx context.Context, f store.Filter) ([]run.Record, error) {
-	if f.Limit <= 0 {
-		f.Limit = 100
-	}
-	where, args := "WHERE 1", []any{}
-	if f.Before != "" {
-		var n int64
-		switch err := s.row(ctx, "SELECT n FROM runs WHERE id = ?", []any{f.Before}, &n); {
-		case errors.Is(err, sql.ErrNoRows):
-			return nil, unknown(f.Before)
-		case err != nil:
-			return nil, fmt.Errorf("list runs: %w", err)
-		}
-		where, args = where+" AND r.n < ?", append(args, n)
-	}
-	if f.Session != "" {
-		where, args = where+" AND r.session = (SELECT n FROM sessions WHERE id = ?)", append(args, f.Session)
-	}
-	if f.Agent != "" {
-		where, args = where+ofAgent, append(args, f.Agent)
-	}
-	if f.Status != "" {
-		where, args = where+" AND r.status = ?", append(args, string(f.Status))
-	}
-	var list []run.Record
-	err := s.each(ctx, selectListed+where+" ORDER BY r.n DESC LIMIT ?", append(args, f.Limit), func(row scanner) error {
-		_, r, err := scanRecord(row)
-		list = append(list, r)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", err)
-	}
-	return list, nil
-}
+const ofAgent = "r.n IN (SELECT run FROM agents WHERE id = ?)"
 
 // selectFound looks for a beginning from ?1 to before ?2, and for an end by an
 // index of the ends of ids.
@@ -395,38 +358,6 @@ func (s *Store) Orphans(ctx context.Context, home string) ([]string, error) {
 		return nil, fmt.Errorf("orphans: %w", err)
 	}
 	return ids, nil
-}
-
-const selectSession = `SELECT s.id, s.title, s.created, (SELECT count(*) FROM runs WHERE session = s.n) FROM sessions s `
-
-// Session implements store.Sessions.
-func (s *Store) Session(ctx context.Context, id string) (g store.Session, err error) {
-	err = s.row(ctx, selectSession+"WHERE s.id = ?", []any{id}, &g.ID, &g.Title, timeAt{&g.Created}, &g.Runs)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = store.ErrNotFound
-	}
-	if err != nil {
-		return g, fmt.Errorf("session %q: %w", id, err)
-	}
-	return g, nil
-}
-
-// SessionList implements store.Sessions.
-func (s *Store) SessionList(ctx context.Context, limit int) ([]store.Session, error) {
-	if limit <= 0 {
-		limit = 100
-	}
-	var list []store.Session
-	err := s.each(ctx, selectSession+"ORDER BY (SELECT max(n) FROM runs WHERE session = s.n) DESC LIMIT ?", []any{limit}, func(row scanner) error {
-		var g store.Session
-		err := row.Scan(&g.ID, &g.Title, timeAt{&g.Created}, &g.Runs)
-		list = append(list, g)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("sessions: %w", err)
-	}
-	return list, nil
 }
 
 // Messages implements store.Sessions.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -76,15 +77,15 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 		if updated.IsZero() {
 			updated = created
 		}
-		session, err := tx.session(r.Session, r.Title, created)
+		session, err := tx.session(r.Session, r.User, r.Title, created)
 		if err != nil {
 			return err
 		}
 		var n int64
-		err = tx.row(`INSERT INTO runs (id, home, session, status, failure, updated, last_seq, last_ord,
+		err = tx.row(`INSERT INTO runs (id, user, home, session, status, failure, updated, last_seq, last_ord,
 			active, calls, input_tokens, output_tokens, cost, searches, pages)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
-			[]any{r.ID, r.Home, session, string(r.Status), failure, moment(updated), len(events), len(entries), int64(r.Active),
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
+			[]any{r.ID, r.User, r.Home, session, string(r.Status), failure, moment(updated), len(events), len(entries), int64(r.Active),
 				r.Spent.Calls, r.Spent.InputTokens, r.Spent.OutputTokens, r.Spent.Cost, r.Spent.Searches, r.Spent.Pages}, &n)
 		if err != nil {
 			return err
@@ -106,17 +107,23 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 
 // session returns the number of a session and makes it if need be; nil for
 // the empty id.
-func (t *tx) session(id, title string, created time.Time) (any, error) {
+func (t *tx) session(id, user, title string, created time.Time) (any, error) {
 	if id == "" {
 		return nil, nil
 	}
 	var n int64
-	err := t.row("SELECT n FROM sessions WHERE id = ?", []any{id}, &n)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = t.row("INSERT INTO sessions (id, title, created) VALUES (?, ?, ?) RETURNING n", []any{id, title, moment(created)}, &n)
+	var whose string
+	err := t.row("SELECT n, user FROM sessions WHERE id = ?", []any{id}, &n, &whose)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		err = t.row("INSERT INTO sessions (id, user, title, created) VALUES (?, ?, ?, ?) RETURNING n", []any{id, user, title, moment(created)}, &n)
+	case err == nil && whose != user:
+		err = noSession(id)
 	}
 	return n, err
 }
+
+func noSession(id string) error { return fmt.Errorf("session %q: %w", id, store.ErrNotFound) }
 
 // Answer implements store.Runs.
 func (s *Store) Answer(ctx context.Context, id, ask, text string) error {
@@ -222,6 +229,28 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 
 // Runs that are not over; an index has them.
 const unfinished = "status IN ('queued', 'running', 'waiting', 'paused')"
+
+const selectLastSeqs = "SELECT id, last_seq FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+
+// LastSeqs implements store.Runs.
+func (s *Store) LastSeqs(ctx context.Context, ids []string) (map[string]int64, error) {
+	asked, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	last := make(map[string]int64, len(ids))
+	err = s.each(ctx, selectLastSeqs, []any{string(asked)}, func(row scanner) error {
+		var id string
+		var seq int64
+		err := row.Scan(&id, &seq)
+		last[id] = seq
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("last sequences: %w", err)
+	}
+	return last, nil
+}
 
 // Owners implements store.Runs.
 func (s *Store) Owners(ctx context.Context) (owners []string, err error) {

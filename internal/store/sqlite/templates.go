@@ -16,11 +16,11 @@ func noVersion(name string, n int) error {
 	return fmt.Errorf("template %q: version %d: %w", name, n, fleet.ErrNoVersion)
 }
 
-const selectTemplate = "SELECT n, name, published, latest, deprecated, created, updated FROM templates "
+const selectTemplate = "SELECT n, name, user, published, latest, deprecated, created, updated FROM templates "
 
 func scanTemplate(row scanner) (n int64, t fleet.Template, err error) {
 	var deprecated int64
-	err = row.Scan(&n, &t.Name, &t.Published, &t.Latest, &deprecated, timeAt{&t.Created}, timeAt{&t.Updated})
+	err = row.Scan(&n, &t.Name, &t.User, &t.Published, &t.Latest, &deprecated, timeAt{&t.Created}, timeAt{&t.Updated})
 	t.Deprecated = deprecated != 0
 	return n, t, err
 }
@@ -122,7 +122,7 @@ func (s *Store) CreateTemplate(ctx context.Context, name string, v fleet.Version
 		case !errors.Is(err, fleet.ErrNoTemplate):
 			return err
 		}
-		err = tx.row("INSERT INTO templates (name, latest, created, updated) VALUES (?, 1, ?2, ?2) RETURNING n", []any{name, moment(v.Created)}, &n)
+		err = tx.row("INSERT INTO templates (name, user, latest, created, updated) VALUES (?1, ?2, 1, ?3, ?3) RETURNING n", []any{name, v.User, moment(v.Created)}, &n)
 		if err != nil {
 			return err
 		}
@@ -139,6 +139,9 @@ func (s *Store) AddTemplateVersion(ctx context.Context, name string, v fleet.Ver
 		n, t, err := tx.template(name)
 		if err != nil {
 			return err
+		}
+		if v.User != "" && v.User != t.User {
+			return fmt.Errorf("template %q: %w", name, fleet.ErrExists)
 		}
 		latest = fleet.Version{Template: name}
 		err = tx.row("SELECT n, state, note, author, created, document FROM template_versions WHERE template = ? AND n = ?", []any{n, t.Latest},
@@ -161,6 +164,7 @@ func (s *Store) AddTemplateVersion(ctx context.Context, name string, v fleet.Ver
 	case !added:
 		return latest, false, nil
 	}
+	v.User = ""
 	return v, true, nil
 }
 

@@ -82,7 +82,7 @@ var crowdTests = []test{
 			})
 		}
 		wg.Wait()
-		list, err := f.store.SessionList(f.ctx, 0)
+		list, err := f.store.SessionList(f.ctx, store.SessionFilter{})
 		f.ok(err)
 		if won.Load() != 1 || len(list) != 1 {
 			f.Fatalf("%d creations won, sessions %v", won.Load(), list)

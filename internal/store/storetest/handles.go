@@ -21,7 +21,7 @@ var handleTests = []test{
 		f.one(store.ErrExists, func(s store.Store, i int) error {
 			return s.Create(f.ctx, run.Record{ID: "r", Session: fmt.Sprint("s", i)}, nil, nil)
 		})
-		list, err := f.store.SessionList(f.ctx, 0)
+		list, err := f.store.SessionList(f.ctx, store.SessionFilter{})
 		f.ok(err)
 		if len(list) != 1 {
 			f.Fatalf("sessions %+v", list)

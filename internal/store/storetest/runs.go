@@ -39,6 +39,26 @@ var runTests = []test{
 			f.Fatalf("got %+v", r)
 		}
 	}},
+	{"the ends of several logs are known at once", func(f *fixture) {
+		events := []run.PlacedEvent{
+			{Place: "p1", Event: event.Event{Seq: 1, Time: at, Data: event.RunStatus{Status: "running"}}},
+			{Place: "p2", Event: event.Event{Seq: 2, Time: at, Data: event.NoteAdded{}}},
+		}
+		f.ok(f.store.Create(f.ctx, run.Record{ID: "r1"}, nil, events))
+		f.create("r2", "")
+		f.create("r3", "")
+		for _, ids := range [][]string{nil, {"r1", "r2", "none"}} {
+			last, err := f.store.LastSeqs(f.ctx, ids)
+			f.ok(err)
+			want := map[string]int64{}
+			if ids != nil {
+				want = map[string]int64{"r1": 2, "r2": 0}
+			}
+			if !reflect.DeepEqual(last, want) {
+				f.Fatalf("of %v: %v, want %v", ids, last, want)
+			}
+		}
+	}},
 	{"an id can be used once", func(f *fixture) {
 		f.create("r1", "s1")
 		f.is(f.store.Create(f.ctx, run.Record{ID: "r1", Session: "s2"}, nil, nil), store.ErrExists)

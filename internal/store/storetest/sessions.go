@@ -29,7 +29,7 @@ var sessionTests = []test{
 		f.ok(f.store.Create(f.ctx, run.Record{ID: "r2", Session: "s1", Title: "second"}, nil, nil))
 		got, err := f.store.Session(f.ctx, "s1")
 		f.ok(err)
-		if want := (store.Session{ID: "s1", Title: "first", Created: at, Runs: 2}); !reflect.DeepEqual(got, want) {
+		if want := (store.Session{ID: "s1", Title: "first", Created: at, Runs: 2, Last: "r2", Updated: f.clock.Now()}); !reflect.DeepEqual(got, want) {
 			f.Fatalf("got %+v, want %+v", got, want)
 		}
 		f.ok(f.store.Delete(f.ctx, "r1"))
@@ -44,7 +44,7 @@ var sessionTests = []test{
 	}},
 	{"a run may have no session", func(f *fixture) {
 		f.create("r1", "")
-		list, err := f.store.SessionList(f.ctx, 0)
+		list, err := f.store.SessionList(f.ctx, store.SessionFilter{})
 		f.ok(err)
 		if len(list) != 0 {
 			f.Fatalf("sessions: %+v", list)
@@ -56,7 +56,7 @@ var sessionTests = []test{
 			f.create(fmt.Sprint("r", i), session)
 		}
 		for limit, want := range map[int][]string{0: {"a", "c", "b"}, 2: {"a", "c"}} {
-			list, err := f.store.SessionList(f.ctx, limit)
+			list, err := f.store.SessionList(f.ctx, store.SessionFilter{Limit: limit})
 			f.ok(err)
 			var ids []string
 			for _, s := range list {

@@ -34,6 +34,9 @@ func Run(t *testing.T, open Open) {
 		{"leases", leaseTests},
 		{"signals", signalTests},
 		{"sessions", sessionTests},
+		{"users", userTests},
+		{"words", wordTests},
+		{"tokens", tokenTests},
 		{"bodies", bodyTests},
 		{"blobs", blobTests},
 		{"collections", collectionTests},
@@ -160,14 +163,8 @@ func (f *fixture) record(id string) run.Record {
 // listed demands that these runs are in a list, in this order.
 func (f *fixture) listed(filter store.Filter, want ...string) {
 	f.Helper()
-	got, err := f.store.List(f.ctx, filter)
-	f.ok(err)
-	var ids []string
-	for _, r := range got {
-		ids = append(ids, r.ID)
-	}
-	if !slices.Equal(ids, want) {
-		f.Fatalf("%+v: got %v, want %v", filter, ids, want)
+	if got := f.ids(filter); !slices.Equal(got, want) {
+		f.Fatalf("%+v: got %v, want %v", filter, got, want)
 	}
 }
 

@@ -1,0 +1,146 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"dossier"
+)
+
+// privateBody bounds a request on the control socket: a question of the largest
+// size, escaped as JSON.
+const privateBody = 64 << 20
+
+// read decodes the body of a request.
+func read(w http.ResponseWriter, r *http.Request, into any) error {
+	a := callOf(r.Context()).api
+	most := a.maxBody
+	if most == 0 {
+		most = privateBody
+	}
+	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
+	if a.strict {
+		in.DisallowUnknownFields()
+	}
+	err := in.Decode(into)
+	if err == nil {
+		if _, more := in.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("there is more behind it")
+		}
+	}
+	return badBody(err)
+}
+
+// badBody says in words what is wrong with a body.
+func badBody(err error) error {
+	var tooLarge *http.MaxBytesError
+	var typ *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &tooLarge):
+		return &Problem{Code: "too_large", Message: fmt.Sprintf("the request has more than %d bytes", tooLarge.Limit), Hint: "put the material into a file and ask about it"}
+	case errors.Is(err, io.EOF):
+		return badRequest("the request has no body, and JSON is expected here")
+	case errors.As(err, &typ) && typ.Field != "":
+		return badRequest(fmt.Sprintf("the field %q can't be a %s", typ.Field, typ.Value))
+	case errors.As(err, &typ):
+		return badRequest(fmt.Sprintf("a JSON object is expected here, not a %s", typ.Value))
+	}
+	return badRequest("the request is not the JSON that is expected here: " + err.Error())
+}
+
+func badRequest(message string) error { return &dossier.UsageError{Message: message} }
+
+// readIf is read for a body that may be left out.
+func readIf(w http.ResponseWriter, r *http.Request, into any) error {
+	if r.ContentLength == 0 {
+		return nil
+	}
+	return read(w, r, into)
+}
+
+// reply writes a value as JSON.
+func reply(w http.ResponseWriter, status int, body any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encoding the reply: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) // a client that left doesn't need it
+	return nil
+}
+
+// give replies with a value unless there is an error.
+func give(w http.ResponseWriter, value any, err error) error {
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, value)
+}
+
+// done replies with nothing unless there is an error.
+func done(w http.ResponseWriter, err error) error {
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
+// nonNil makes an empty list an empty array in JSON, not null.
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// number reads a number of a query or a path; an empty text is 0.
+func number(what, text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, badRequest(fmt.Sprintf("%s %q is not a number", what, text))
+	}
+	return n, nil
+}
+
+// moment reads a time of a query: a day, or a moment of RFC 3339.
+func moment(what, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, &dossier.UsageError{Message: fmt.Sprintf("%s %q is no time", what, text), Hint: "write it as 2026-03-01 or 2026-03-01T12:00:00Z"}
+}
+
+// same compares secrets in a time that tells nothing of either.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// authorised lets requests with the token through.
+func authorised(token string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !same(r.Header.Get("Authorization"), "Bearer "+token) {
+			writeProblem(w, &Problem{Code: "forbidden", Message: "the token of the data directory is missing or wrong"})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

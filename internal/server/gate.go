@@ -1,0 +1,370 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dossier/internal/access"
+	"dossier/internal/base/logs"
+)
+
+// Access is who may come in.
+type Access struct {
+	// Token of the operator; "" for none.
+	Token string
+	// Required asks everybody for a token. Without it, whoever reaches the server
+	// without one is the operator: that is for a server that only this machine
+	// reaches.
+	Required bool
+	// Hosts are names by which the server may be addressed, beside those of this
+	// machine; AnyHost takes all. It keeps pages of others from reaching the
+	// server under a name that they have made lead here.
+	Hosts   []string
+	AnyHost bool
+	// Origins are those of pages that may call beside the server's own.
+	Origins []string
+	// Rate is how many requests a second a token may make on average; 0 is any
+	// number.
+	Rate float64
+}
+
+// gate admits requests: it knows where they come from, who makes them, and what
+// that caller may do.
+type gate struct {
+	Access
+	api    *api
+	policy *Policy
+	check  func(ctx context.Context, token string) (access.Caller, error)
+	pace   *pace
+	meter  *meter
+	log    *slog.Logger
+	mux    *http.ServeMux
+}
+
+// handle puts the routes of a protocol behind the gate.
+func (g *gate) handle(p Protocol) {
+	for _, route := range p.Routes {
+		g.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := g.admit(w, r, route); err != nil {
+				g.fail(w, r, p, err)
+			}
+		})
+	}
+}
+
+// admit lets a request through to its route.
+func (g *gate) admit(w http.ResponseWriter, r *http.Request, route Route) error {
+	if route.Scope == Open {
+		return route.Serve(w, r)
+	}
+	caller, err := g.identify(r)
+	if err != nil {
+		return err
+	}
+	if s, ok := w.(*response); ok {
+		s.caller = caller
+	}
+	if wait, ok := g.pace.take(caller.Token); !ok {
+		w.Header().Set("Retry-After", fmt.Sprint(1+int(wait.Seconds())))
+		return &Problem{Code: "rate_limit", Message: "this token makes too many requests", Hint: "wait for the seconds that Retry-After says"}
+	}
+	if !caller.May(route.Scope) {
+		return lacks(route.Scope)
+	}
+	c := &call{caller: caller, engine: view{g.api.engine, caller, g.policy}, api: g.api}
+	r2 := r.WithContext(c.in(r.Context()))
+	r2.Body = http.MaxBytesReader(w, r.Body, g.api.maxBody)
+	return route.Serve(w, r2)
+}
+
+// identify says who makes a request.
+func (g *gate) identify(r *http.Request) (access.Caller, error) {
+	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if text = strings.TrimSpace(text); !strings.EqualFold(scheme, "Bearer") {
+		text = ""
+	}
+	switch {
+	case text != "" && g.Token != "" && same(text, g.Token):
+		c := access.Operator()
+		c.Token = "server.token"
+		return c, nil
+	case strings.HasPrefix(text, access.Prefix):
+		c, err := g.check(r.Context(), text)
+		if errors.Is(err, access.ErrRefused) {
+			return c, unauthorized("the token is not valid: it was revoked, has expired, or is none of this server's")
+		}
+		return c, err
+	case text != "" && g.Required:
+		return access.Caller{}, unauthorized("the token is none of this server's")
+	case g.Required:
+		return access.Caller{}, unauthorized("this server asks for a token")
+	case forwarded(r):
+		// Whoever stands before a proxy is not on this machine, though it looks so.
+		return access.Caller{}, unauthorized("the request comes through a proxy, and such need a token")
+	}
+	// Clients of other programs always send some key: here none is needed.
+	return access.Operator(), nil
+}
+
+func unauthorized(message string) error {
+	return &Problem{Code: "unauthorized", Message: message, Hint: "`dossier tokens create USER` makes one; send it as Authorization: Bearer TOKEN"}
+}
+
+// forwarded says whether a proxy has passed a request on.
+func forwarded(r *http.Request) bool {
+	return slices.ContainsFunc([]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}, func(name string) bool {
+		return r.Header.Get(name) != ""
+	})
+}
+
+// fail writes an error in the form of its protocol. What went wrong inside is for
+// the operator: others get a sentence, and the log the rest.
+func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err error) {
+	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		return // whoever asked has left
+	}
+	problem := Describe(err)
+	status := statusFor(problem)
+	if status >= http.StatusInternalServerError {
+		g.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	if s, ok := w.(*response); ok && problem.Code == "failed" && !s.caller.Operates() {
+		problem = &Problem{Code: problem.Code, Message: "something went wrong on the server; its log says what"}
+	}
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="dossier"`)
+	}
+	if p.Fail != nil {
+		p.Fail(w, r, status, problem)
+		return
+	}
+	_ = reply(w, status, problem)
+}
+
+// How long reading and writing may take.
+const (
+	bodyTimeout  = time.Minute      // for the body of a request
+	writeTimeout = 60 * time.Second // for each piece of a reply
+)
+
+// ServeHTTP looks at where a request comes from, and keeps watch over it.
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	out := &response{ResponseWriter: w, control: http.NewResponseController(w), began: time.Now(), caller: access.Caller{User: "?"}}
+	defer g.finish(out, r)
+	secure(out.Header())
+	if r.ContentLength != 0 {
+		_ = out.control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection has deadlines
+		r.Body = &timedBody{r.Body, out}
+	}
+	if !g.addressed(r.Host) {
+		writeProblem(out, &Problem{Code: "wrong_host", Message: fmt.Sprintf("this server is not called %q", r.Host), Hint: "name it in server.hosts if it is"})
+		return
+	}
+	if !g.origin(out, r) {
+		writeProblem(out, &Problem{Code: "foreign_origin", Message: "pages of other servers may not call this one", Hint: "name their origin in server.origins if they may"})
+		return
+	}
+	if r.Method == http.MethodOptions {
+		out.WriteHeader(http.StatusNoContent)
+		return
+	}
+	g.mux.ServeHTTP(out, r)
+}
+
+// finish notes what became of a request.
+func (g *gate) finish(out *response, r *http.Request) {
+	if crash := recover(); crash != nil {
+		if err, ok := crash.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			panic(crash) // the connection is to be cut
+		}
+		g.log.Log(r.Context(), logs.LevelCritical, "a request made the server panic", "path", r.URL.Path, "panic", fmt.Sprint(crash), "stack", string(debug.Stack()))
+		if out.status == 0 {
+			writeProblem(out, &Problem{Code: "failed", Message: "something went wrong on the server; its log says what"})
+		}
+	}
+	took := time.Since(out.began)
+	g.meter.served(r.Pattern, r.Method, out.status, took)
+	g.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status, "took", took, "user", out.caller.User, "caller", out.caller.Token)
+}
+
+// secure sets what keeps browsers from doing more with a reply than show it.
+func secure(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cache-Control", "no-store")
+}
+
+// addressed says whether a Host is a name of this server.
+func (g *gate) addressed(host string) bool {
+	if g.AnyHost {
+		return true
+	}
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	return local(name) || slices.ContainsFunc(g.Hosts, func(known string) bool { return strings.EqualFold(known, name) || strings.EqualFold(known, host) })
+}
+
+// local says whether a name is one of this machine that nobody outside can claim.
+func local(name string) bool {
+	if ip := net.ParseIP(name); ip != nil {
+		return ip.IsLoopback()
+	}
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
+}
+
+// origin says whether a request may come from the page that makes it, and tells
+// browsers so.
+func (g *gate) origin(w http.ResponseWriter, r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		site := r.Header.Get("Sec-Fetch-Site")
+		safe := r.Method == http.MethodGet || r.Method == http.MethodHead
+		return safe || site == "" || site == "same-origin" || site == "none"
+	}
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	u, err := url.Parse(origin)
+	own := err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+	if !own && !slices.Contains(g.Origins, origin) && !(slices.Contains(g.Origins, "*") && g.Required) {
+		return false
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Agent-ID, X-Agent-Model, X-Run-ID")
+	if r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+	return true
+}
+
+// response watches a reply: how it went, and that each piece is taken in time.
+type response struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	began   time.Time
+	status  int
+	caller  access.Caller
+}
+
+// Unwrap lets a http.ResponseController reach the connection.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+		w.readOn()
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *response) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+		w.readOn()
+	}
+	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	return w.ResponseWriter.Write(b)
+}
+
+// Flush implements http.Flusher, for those who don't know of controllers.
+func (w *response) Flush() { _ = w.control.Flush() }
+
+// Hijack implements http.Hijacker, for protocols that leave HTTP.
+func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.status = http.StatusSwitchingProtocols
+	w.readOn()
+	return w.control.Hijack()
+}
+
+// readOn lets the connection be read for as long as it takes: that is how the
+// server notices that a client leaves.
+func (w *response) readOn() { _ = w.control.SetReadDeadline(time.Time{}) }
+
+// timedBody is a body that has to come in time.
+type timedBody struct {
+	readCloser
+	out *response
+}
+
+type readCloser interface {
+	Read(p []byte) (int, error)
+	Close() error
+}
+
+// Read implements io.Reader. When all is there the time is up for nothing else.
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.readCloser.Read(p)
+	if err != nil {
+		b.out.readOn()
+	}
+	return n, err
+}
+
+// pace bounds how often each token may ask: so many times a second on average,
+// and some more at once.
+type pace struct {
+	rate float64
+	now  func() time.Time
+
+	mu     sync.Mutex
+	tokens map[string]*allowance
+}
+
+// allowance is how often a token may ask at once, as of a moment.
+type allowance struct {
+	left float64
+	at   time.Time
+}
+
+func newPace(rate float64) *pace {
+	return &pace{rate: rate, now: time.Now, tokens: map[string]*allowance{}}
+}
+
+// burst is how many requests may come at once.
+func (p *pace) burst() float64 { return max(10, 2*p.rate) }
+
+// take takes one request of a token, or says how long until it may make one. Who
+// has none is on this machine and not bounded.
+func (p *pace) take(token string) (wait time.Duration, ok bool) {
+	if p.rate <= 0 || token == "" {
+		return 0, true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	a := p.tokens[token]
+	if a == nil {
+		if len(p.tokens) >= 10_000 { // far more than there are tokens: old ones
+			clear(p.tokens)
+		}
+		a = &allowance{left: p.burst(), at: now}
+		p.tokens[token] = a
+	}
+	a.left = min(p.burst(), a.left+p.rate*now.Sub(a.at).Seconds())
+	a.at = now
+	if a.left < 1 {
+		return time.Duration((1 - a.left) / p.rate * float64(time.Second)), false
+	}
+	a.left--
+	return 0, true
+}

@@ -1,0 +1,352 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"dossier"
+	"dossier/internal/access"
+	"dossier/internal/fleet"
+	"dossier/internal/server"
+	"dossier/mode"
+	"dossier/run"
+)
+
+// site is a public server with tokens of two users.
+type site struct {
+	*bench
+	public   *server.Public
+	ann, bob string
+}
+
+func serve(t *testing.T, change func(*server.Options)) *site {
+	t.Helper()
+	b := direct(t)
+	s := &site{bench: b}
+	for user, into := range map[string]*string{"ann": &s.ann, "bob": &s.bob} {
+		made, err := b.engine.CreateToken(t.Context(), dossier.Token{User: user, Scopes: []access.Scope{access.Read, access.Run, access.Documents, access.Agents, access.Tools}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		*into = made.Text
+	}
+	o := server.Options{Engine: b.engine, Version: "test", Host: "127.0.0.1", Access: server.Access{Required: true, Token: "operator-secret"}}
+	if change != nil {
+		change(&o)
+	}
+	p, err := server.Listen(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	s.public = p
+	return s
+}
+
+// ask makes a request and returns its status and body.
+func (s *site) ask(token, method, path, body string, headers ...string) (int, string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.public.URL()+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp.StatusCode, string(raw)
+}
+
+func (s *site) runOf(user, question string) run.Record {
+	s.t.Helper()
+	rec, err := s.engine.Start(s.t.Context(), dossier.Request{Mode: "scripted", User: user, Request: mode.Request{Question: question}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.until(rec.ID, run.Done)
+	return rec
+}
+
+func TestPublicBindNeedsATokenAndPortsAreTaken(t *testing.T) {
+	b := direct(t)
+	_, err := server.Listen(server.Options{Engine: b.engine, Host: "0.0.0.0"})
+	var usage *dossier.UsageError
+	if !errors.As(err, &usage) || !strings.Contains(usage.Hint, "dossier tokens create") {
+		t.Errorf("a public server without a token: %v", err)
+	}
+	s := serve(t, nil)
+	port, err := strconv.Atoi(s.public.URL()[strings.LastIndexByte(s.public.URL(), ':')+1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = server.Listen(server.Options{Engine: b.engine, Host: "127.0.0.1", Port: port})
+	if !errors.As(err, &usage) || !strings.Contains(usage.Message, "dossier serve") || !strings.Contains(usage.Hint, "--port") {
+		t.Errorf("a port that is taken: %v", err)
+	}
+}
+
+func TestWhoMayComeIn(t *testing.T) {
+	s := serve(t, func(o *server.Options) { o.Access.Origins = []string{"https://app.example"} })
+	for _, c := range []struct {
+		name, token string
+		headers     []string
+		want        int
+	}{
+		{"nobody", "", nil, http.StatusUnauthorized},
+		{"a user", s.ann, nil, http.StatusOK},
+		{"the operator", "operator-secret", nil, http.StatusOK},
+		{"a wrong secret", s.ann[:len(s.ann)-2] + "zz", nil, http.StatusUnauthorized},
+		{"another program's key", "sk-something", nil, http.StatusUnauthorized},
+		{"a foreign name", s.ann, []string{"Host", "evil.example"}, http.StatusMisdirectedRequest},
+		{"a foreign page", s.ann, []string{"Origin", "https://evil.example"}, http.StatusForbidden},
+		{"a page from nowhere", s.ann, []string{"Origin", "null"}, http.StatusForbidden},
+		{"a page that may", s.ann, []string{"Origin", "https://app.example"}, http.StatusOK},
+	} {
+		if got, body := s.ask(c.token, "GET", "/api/runs", "", c.headers...); got != c.want {
+			t.Errorf("%s gets %d, want %d: %s", c.name, got, c.want, body)
+		}
+	}
+	if got, _ := s.ask("", "GET", "/health", ""); got != http.StatusOK {
+		t.Errorf("/health: %d", got)
+	}
+	if got, _ := s.ask(s.ann, "GET", "/metrics", ""); got != http.StatusForbidden {
+		t.Errorf("a user's metrics: %d", got)
+	}
+	if got, body := s.ask("operator-secret", "GET", "/metrics", ""); got != http.StatusOK || !strings.Contains(body, "dossier_runs{") {
+		t.Errorf("metrics: %d %s", got, body)
+	}
+}
+
+func TestThisMachineNeedsNoToken(t *testing.T) {
+	s := serve(t, func(o *server.Options) { o.Access = server.Access{} })
+	for _, c := range []struct {
+		name    string
+		headers []string
+		want    int
+	}{
+		{"nobody", nil, http.StatusOK},
+		{"some key", []string{"Authorization", "Bearer sk-x"}, http.StatusOK},
+		{"a token that is none", []string{"Authorization", "Bearer " + access.Prefix + "a_b"}, http.StatusUnauthorized},
+		{"through a proxy", []string{"X-Forwarded-For", "203.0.113.9"}, http.StatusUnauthorized},
+		{"a rebound name", []string{"Host", "evil.example"}, http.StatusMisdirectedRequest},
+	} {
+		if got, body := s.ask("", "GET", "/api/runs", "", c.headers...); got != c.want {
+			t.Errorf("%s: %d, want %d: %s", c.name, got, c.want, body)
+		}
+	}
+}
+
+// Every route with an id answers 404 to a user whose id it is not.
+func TestOthersThingsAreNotThere(t *testing.T) {
+	s := serve(t, nil)
+	rec := s.runOf("ann", "hello world")
+	if _, _, err := s.engine.SaveTemplate(t.Context(), "anns", fleet.Text{Document: carefulAgent, User: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	i, err := s.engine.RegisterInstance(t.Context(), fleet.Instance{Name: "anns-desk", Template: "anns", User: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, raw := s.ask("", "GET", "/openapi.json", "")
+	if status != http.StatusOK {
+		t.Fatal(status)
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Scope string `json:"x-scope"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal([]byte(raw), &doc); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]string{"runs": rec.ID, "sessions": rec.Session, "templates": "anns", "instances": i.ID, "agents": "anns", "collections": "none"}
+	named := regexp.MustCompile(`/(\w+)/\{(?:id|name)\}`)
+	checked := 0
+	for path, methods := range doc.Paths {
+		m := named.FindStringSubmatch(path)
+		if m == nil || m[1] == "tokens" {
+			continue
+		}
+		at := strings.NewReplacer("{id}", ids[m[1]], "{name}", ids[m[1]], "{n}", "1").Replace(path)
+		for method := range methods {
+			body := `{}`
+			switch {
+			case path == "/api/templates/{name}" && method == "post":
+				continue // a name that is taken is a conflict: see below
+			case strings.HasSuffix(path, "/answer"), strings.HasSuffix(path, "/steer"):
+				body = `{"text":"x"}`
+			case method == "patch":
+				body = `{"title":"x"}`
+			case strings.HasSuffix(path, "/search"):
+				body = `{"text":"x"}`
+			}
+			checked++
+			if got, said := s.ask(s.bob, strings.ToUpper(method), at, body); got != http.StatusNotFound {
+				t.Errorf("%s %s: %d %s", method, path, got, said)
+			}
+		}
+	}
+	if checked < 30 {
+		t.Errorf("only %d routes were tried", checked)
+	}
+	body, err := json.Marshal(map[string]string{"document": carefulAgent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"anns", dossier.DefaultAgent} {
+		if got, said := s.ask(s.bob, "POST", "/api/templates/"+name, string(body)); got != http.StatusConflict {
+			t.Errorf("saving %s: %d %s", name, got, said)
+		}
+	}
+	for name, body := range map[string]string{
+		"session":  `{"mode":"scripted","question":"x","session":"` + rec.Session + `"}`,
+		"agent":    `{"mode":"agent","question":"x","agent":"anns"}`,
+		"instance": `{"mode":"agent","question":"x","instance":"` + i.ID + `"}`,
+	} {
+		if got, said := s.ask(s.bob, "POST", "/api/runs", body); got != http.StatusNotFound {
+			t.Errorf("a run with another's %s: %d %s", name, got, said)
+		}
+	}
+	for _, path := range []string{"/api/runs", "/api/runs?q=hello", "/api/sessions", "/api/templates", "/api/instances", "/api/agents"} {
+		if _, said := s.ask(s.bob, "GET", path, ""); strings.Contains(said, rec.ID) || strings.Contains(said, "anns") {
+			t.Errorf("%s tells of ann: %s", path, said)
+		}
+	}
+	if _, said := s.ask(s.ann, "GET", "/api/runs?q=hello", ""); !strings.Contains(said, rec.ID) {
+		t.Errorf("ann does not find her run: %s", said)
+	}
+}
+
+func TestFoldersAreTheOperatorsToAllow(t *testing.T) {
+	dir := t.TempDir()
+	allowed, secret := filepath.Join(dir, "allowed"), filepath.Join(dir, "secret")
+	for _, d := range []string{allowed, secret} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(secret, filepath.Join(allowed, "link")); err != nil {
+		t.Skip("no links here")
+	}
+	folders, err := server.NewFolders([]string{allowed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		allowed: true, secret: false, filepath.Join(allowed, "link"): false, allowed + "/../secret": false, "allowed": false, allowed + "-other": false,
+		filepath.Join(allowed, "none"): false, "/etc/passwd": false, "": false,
+	} {
+		if _, err := folders.Allow(path); (err == nil) != want {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	s := serve(t, func(o *server.Options) { o.Policy.Folders = folders })
+	for _, token := range []string{s.ann, "operator-secret"} {
+		body := fmt.Sprintf(`{"mode":"web_search","question":"x","in":{"paths":[%q]}}`, secret)
+		if got, said := s.ask(token, "POST", "/api/runs", body); got != http.StatusBadRequest || !strings.Contains(said, "server.folders") {
+			t.Errorf("%d %s", got, said)
+		}
+	}
+}
+
+func TestBodiesThatAreWrong(t *testing.T) {
+	s := serve(t, func(o *server.Options) { o.MaxBody = 1 << 20 })
+	for name, c := range map[string]struct {
+		body string
+		want int
+	}{
+		"nothing":       {"", http.StatusBadRequest},
+		"no JSON":       {"{", http.StatusBadRequest},
+		"a list":        {"[]", http.StatusBadRequest},
+		"a wrong type":  {`{"question":7}`, http.StatusBadRequest},
+		"an odd field":  {`{"qestion":"x"}`, http.StatusBadRequest},
+		"two values":    {`{"question":"x"}{}`, http.StatusBadRequest},
+		"deep":          {`{"history":` + strings.Repeat("[", 20_000) + `}`, http.StatusBadRequest},
+		"large":         {`{"question":"` + strings.Repeat("x", 2<<20) + `"}`, http.StatusRequestEntityTooLarge},
+		"no such mode":  {`{"mode":"nonsense","question":"x"}`, http.StatusBadRequest},
+		"no such agent": {`{"mode":"agent","agent":"nobody","question":"x"}`, http.StatusNotFound},
+	} {
+		got, said := s.ask(s.ann, "POST", "/api/runs", c.body)
+		if got != c.want || !json.Valid([]byte(said)) || strings.Contains(said, "Go ") {
+			t.Errorf("%s: %d, want %d: %s", name, got, c.want, said)
+		}
+	}
+}
+
+// A reader who comes back after any event sees the rest, and nothing twice.
+func TestReconnectAtEverySequence(t *testing.T) {
+	s := serve(t, nil)
+	rec := s.runOf("ann", "one two three")
+	path := "/api/runs/" + rec.ID + "/events"
+	_, whole := s.ask(s.ann, "GET", path, "")
+	messages := func(stream string) (out []string) {
+		for msg := range strings.SplitSeq(stream, "\n\n") {
+			if strings.HasPrefix(msg, "id: ") {
+				out = append(out, msg)
+			}
+		}
+		return out
+	}
+	all := messages(whole)
+	if len(all) < 4 || !strings.Contains(whole, "event: end\n") {
+		t.Fatalf("the stream: %s", whole)
+	}
+	for n := range len(all) {
+		_, rest := s.ask(s.ann, "GET", path, "", "Last-Event-ID", strconv.Itoa(n))
+		_, same := s.ask(s.ann, "GET", path+"?after="+strconv.Itoa(n), "")
+		if joined := append(append([]string{}, all[:n]...), messages(rest)...); strings.Join(joined, "\n") != strings.Join(all, "\n") || rest != same {
+			t.Errorf("after %d:\n%s", n, rest)
+		}
+	}
+	if got, _ := s.ask(s.ann, "GET", path+"?after="+strconv.Itoa(len(all)), ""); got != http.StatusNoContent {
+		t.Errorf("after the last: %d", got)
+	}
+}
+
+func TestKeysAreNowhere(t *testing.T) {
+	s := serve(t, nil)
+	rec := s.runOf("ann", "hello")
+	for _, path := range []string{"/api/me", "/api/runs", "/api/runs/" + rec.ID, "/api/runs/" + rec.ID + "/bundle", "/openapi.json", "/docs", "/api/runs/nothing"} {
+		_, said := s.ask(s.ann, "GET", path, "")
+		if strings.Contains(said, s.ann) || strings.Contains(said, "operator-secret") {
+			t.Errorf("%s has a key", path)
+		}
+	}
+	for _, path := range []string{"/metrics", "/api/tokens"} {
+		_, said := s.ask("operator-secret", "GET", path, "")
+		if strings.Contains(said, s.ann) || strings.Contains(said, "operator-secret") {
+			t.Errorf("%s has a key", path)
+		}
+	}
+	db, err := os.ReadFile(filepath.Join(s.dir, "dossier.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(db, []byte(s.ann)) {
+		t.Error("a token is in the database")
+	}
+}

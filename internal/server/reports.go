@@ -1,0 +1,139 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"dossier"
+	"dossier/internal/access"
+	"dossier/internal/base/fonts"
+	"dossier/report"
+	"dossier/report/evidence"
+	"dossier/run"
+)
+
+// media are the types of formats.
+var media = map[dossier.Format]string{
+	dossier.Markdown: "text/markdown; charset=utf-8",
+	dossier.HTML:     "text/html; charset=utf-8",
+	dossier.JSON:     "application/json",
+	dossier.DOCX:     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	dossier.PDF:      "application/pdf",
+	dossier.BibTeX:   "application/x-bibtex; charset=utf-8",
+	dossier.RIS:      "application/x-research-info-systems; charset=utf-8",
+}
+
+// reportRoutes are about what runs deliver.
+func reportRoutes() []Route {
+	routes := []Route{
+		{
+			Pattern: "GET " + aRun + "/snapshots", Scope: access.Read, Doc: &Doc{Summary: "The texts that a run's report rests on, by their hashes", Reply: map[string]string{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				texts, err := EngineOf(r.Context()).Snapshots(r.Context(), r.PathValue("id"))
+				return give(w, texts, err)
+			},
+		},
+		{
+			Pattern: "GET " + aRun + "/bundle", Scope: access.Read, Doc: &Doc{Summary: "All that is recorded of a run: its record, journal and events", Reply: dossier.Bundle{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				b, err := EngineOf(r.Context()).Export(r.Context(), r.PathValue("id"))
+				return give(w, b, err)
+			},
+		},
+		{
+			Pattern: "GET " + aRun + "/bundle.zip", Scope: access.Read, Serve: bundle,
+			Doc: &Doc{Summary: "A run's report with its evidence, as dossier verify checks it", Media: "application/zip"},
+		},
+	}
+	for _, f := range dossier.Formats {
+		doc := &Doc{Summary: fmt.Sprintf("The report of a run as .%s", f), Media: media[f]}
+		switch f {
+		case dossier.JSON:
+			doc.Reply = report.Report{}
+		case dossier.PDF:
+			doc.Summary += ", of deep research that is done"
+		}
+		routes = append(routes, Route{Pattern: "GET " + aRun + "/report." + string(f), Scope: access.Read, Doc: doc, Serve: func(w http.ResponseWriter, r *http.Request) error {
+			return deliver(w, r, f)
+		}})
+	}
+	return routes
+}
+
+// deliver serves a run's report in a format.
+func deliver(w http.ResponseWriter, r *http.Request, f dossier.Format) error {
+	e := EngineOf(r.Context())
+	rec, err := e.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if f == dossier.PDF && !rec.Status.Ended() {
+		return &Problem{Code: "not_done", Message: fmt.Sprintf("run %s is %s: a PDF is made when it is done", rec.ID, rec.Status), Hint: "follow its events, and ask again after the end"}
+	}
+	rep, err := e.Report(r.Context(), rec.ID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f != dossier.PDF:
+	case rec.Status != run.Done:
+		return &Problem{Code: "not_done", Message: fmt.Sprintf("run %s is %s: a PDF is made of one that is done", rec.ID, rec.Status), Hint: "what there is can be had as .md, .html, .docx or .json"}
+	case rep.Kind != report.Research:
+		return &Problem{Code: "not_research", Message: fmt.Sprintf("a PDF is made of deep research, and run %s is of the mode %s", rec.ID, rec.Mode), Hint: "it can be had as .md, .html, .docx or .json"}
+	}
+	made, err := dossier.Render(rep, f, fonts.Dirs(os.Getenv))
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	if f == dossier.HTML {
+		// A page of what models and pages said: it loads and runs nothing.
+		h.Set("X-Frame-Options", "SAMEORIGIN")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups; frame-ancestors 'self'")
+	}
+	return file(w, rec.ID+"."+string(f), media[f], made.Data, f.Binary())
+}
+
+// file writes a body that is kept under a name when it is saved; attached, it is
+// saved rather than shown.
+func file(w http.ResponseWriter, name, typ string, data []byte, attached bool) error {
+	how := "inline"
+	if attached {
+		how = "attachment"
+	}
+	h := w.Header()
+	h.Set("Content-Type", typ)
+	h.Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", how, name))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(data) // a client that left doesn't need it
+	return nil
+}
+
+// bundle serves a report with all that it rests on.
+func bundle(w http.ResponseWriter, r *http.Request) error {
+	e, id := EngineOf(r.Context()), r.PathValue("id")
+	rep, err := e.Report(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	texts, err := e.Snapshots(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	all, err := e.Export(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	data, err := evidence.Pack(evidence.Content{Report: rep, Snapshots: texts, Run: all.Run, Events: all.Events})
+	if err != nil {
+		return err
+	}
+	return file(w, all.Run.ID+".zip", "application/zip", data, true)
+}
+
+// accepts says whether a client wants a type rather than what it would get.
+func accepts(r *http.Request, typ string) bool {
+	return strings.HasPrefix(r.Header.Get("Accept"), typ)
+}

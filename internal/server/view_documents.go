@@ -1,0 +1,213 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dossier"
+	"dossier/kb"
+	"dossier/sources"
+)
+
+// Folders are those below which requests may name folders and files.
+type Folders []string
+
+// NewFolders makes folders of what the operator named.
+func NewFolders(paths []string) (Folders, error) {
+	var out Folders
+	for _, p := range paths {
+		if home, ok := strings.CutPrefix(p, "~/"); ok {
+			dir, err := os.UserHomeDir()
+			if err != nil {
+				return nil, fmt.Errorf("server.folders: %w", err)
+			}
+			p = filepath.Join(dir, home)
+		}
+		if !filepath.IsAbs(p) {
+			return nil, &dossier.UsageError{Message: fmt.Sprintf("server.folders: %q is no absolute path", p), Hint: "write the whole path, as /srv/documents"}
+		}
+		real, err := filepath.EvalSymlinks(p)
+		if err != nil {
+			return nil, &dossier.UsageError{Message: fmt.Sprintf("server.folders: %v", err), Hint: "name folders that exist"}
+		}
+		out = append(out, real)
+	}
+	return out, nil
+}
+
+// errFolders says that a path may not be named. It is the same whether there is
+// something at that path or not.
+func errFolders(path string) error {
+	return &dossier.UsageError{
+		Message: fmt.Sprintf("%q is not below a folder that may be asked about", path),
+		Hint:    "the operator names such folders in server.folders; `dossier research --in DIR` asks about any folder from the command line",
+	}
+}
+
+// Allow returns what a path leads to, links followed, if that is below one of
+// the folders.
+func (f Folders) Allow(path string) (string, error) {
+	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+		return "", errFolders(path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", errFolders(path)
+	}
+	for _, folder := range f {
+		if below, err := filepath.Rel(folder, real); err == nil && filepath.IsLocal(below) {
+			return real, nil
+		}
+	}
+	return "", errFolders(path)
+}
+
+// target holds what a question is asked of to what the caller may ask.
+func (v view) target(ctx context.Context, req *dossier.Request) error {
+	in := &req.In
+	if err := v.documents(ctx, in.Paths, in.Collection); err != nil {
+		return err
+	}
+	for _, also := range in.Also {
+		if err := v.documents(ctx, also.Paths, also.Collection); err != nil {
+			return err
+		}
+	}
+	if in.Base != "" {
+		if _, err := v.policy.Folders.Allow(in.Base); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// documents checks paths, which are replaced by what they lead to, or the name of
+// a collection.
+func (v view) documents(ctx context.Context, paths []string, collection string) error {
+	for i, p := range paths {
+		real, err := v.policy.Folders.Allow(p)
+		if err != nil {
+			return err
+		}
+		paths[i] = real
+	}
+	if collection == "" || v.caller.Operates() {
+		return nil
+	}
+	c, err := v.Engine.Collection(ctx, collection)
+	switch {
+	case errors.Is(err, kb.ErrNoCollection) && len(paths) > 0:
+		return nil // it is made
+	case err != nil:
+		return err
+	case len(paths) > 0 && c.User != v.caller.User:
+		return &sources.TargetError{Message: fmt.Sprintf("the name %q is taken", collection), Hint: "choose another name for the collection"}
+	case !v.sees(c.Collection):
+		return noCollection(collection)
+	}
+	return nil
+}
+
+func noCollection(name string) error {
+	return fmt.Errorf("collection %q: %w", name, kb.ErrNoCollection)
+}
+
+// sees says whether the caller may ask a collection.
+func (v view) sees(c kb.Collection) bool { return kb.Sees(v.caller.User, c, v.policy.Shared) }
+
+// public is a collection as the caller sees it: whose folders it mirrors is not
+// for those who may only ask it.
+func (v view) public(c kb.Collection) kb.Collection {
+	if !v.caller.Operates() && c.User != v.caller.User {
+		c.Roots = nil
+	}
+	return c
+}
+
+// Collections implements Library.
+func (v view) Collections(ctx context.Context) (dossier.CollectionList, error) {
+	all, err := v.Engine.Collections(ctx)
+	if err != nil || v.caller.Operates() {
+		return all, err
+	}
+	var out dossier.CollectionList
+	for _, c := range all.Collections {
+		if !v.sees(c) {
+			continue
+		}
+		out.Collections = append(out.Collections, v.public(c))
+		if c.Name == all.Active {
+			out.Active = all.Active
+		}
+	}
+	return out, nil
+}
+
+// Collection implements Library.
+func (v view) Collection(ctx context.Context, name string) (dossier.CollectionDetail, error) {
+	c, err := v.Engine.Collection(ctx, name)
+	if v.caller.Operates() {
+		return c, err
+	}
+	if err == nil && !v.sees(c.Collection) {
+		err = noCollection(name)
+	}
+	if err != nil {
+		return dossier.CollectionDetail{}, unnamed(name, err)
+	}
+	c.Collection = v.public(c.Collection)
+	if c.User != v.caller.User {
+		c.Failures = nil
+	}
+	return c, nil
+}
+
+// unnamed hides which collection is in use where the caller has named none and
+// may not ask that one.
+func unnamed(name string, err error) error {
+	if name == "" && errors.Is(err, kb.ErrNoCollection) {
+		return &dossier.UsageError{Message: "no collection is named", Hint: "name one of those that GET /api/kb/collections lists"}
+	}
+	return err
+}
+
+// SearchCollection implements Library.
+func (v view) SearchCollection(ctx context.Context, name string, q kb.Query) (kb.Result, error) {
+	c, err := v.Collection(ctx, name)
+	if err != nil {
+		return kb.Result{}, err
+	}
+	return v.Engine.SearchCollection(ctx, c.ID, q)
+}
+
+// DeleteCollection implements Library.
+func (v view) DeleteCollection(ctx context.Context, name string) error {
+	c, err := v.Collection(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !v.caller.Operates() && c.User != v.caller.User {
+		return v.operators()
+	}
+	return v.Engine.DeleteCollection(ctx, c.ID)
+}
+
+// UseCollection implements Library.
+func (v view) UseCollection(ctx context.Context, name string) (kb.Collection, error) {
+	if err := v.operators(); err != nil {
+		return kb.Collection{}, err
+	}
+	return v.Engine.UseCollection(ctx, name)
+}
+
+// Diagnose implements Library.
+func (v view) Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error) {
+	if err := v.operators(); err != nil {
+		return nil, err
+	}
+	return v.Engine.Diagnose(ctx, offline)
+}
