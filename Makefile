@@ -11,7 +11,7 @@ FUZZTIME ?= 60s
 TOOL := go tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test fmt fmt-check tidy-check vet chromium lint vuln bench eval fuzz
+.PHONY: help build test fmt fmt-check tidy-check vet chromium clients lint vuln bench eval fuzz
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -19,7 +19,7 @@ help: ## list the targets
 build: ## build bin/dossier and bin/dossier-llmtest
 	go build -trimpath -ldflags '-s -w' -o bin/ ./cmd/...
 
-test: fmt-check vet chromium ## check formatting, vet, test everything and look for races; with CI=true a skipped test is a failure
+test: fmt-check vet chromium clients ## check formatting, vet, test everything and look for races; with CI=true a skipped test is a failure
 	@go run ./internal/gotest $(PKG)
 
 fmt: ## format the code
@@ -48,7 +48,7 @@ fuzz: ## fuzz every target for FUZZTIME (60s)
 # The steps below have no line in the help: the targets above call them.
 
 # Recorded inputs under testdata are not ours to format.
-GOFILES = $(shell find . -name '*.go' -not -path '*/testdata/*' -not -path './.cache/*')
+GOFILES = $(shell find . -name '*.go' -not -path '*/testdata/*' -not -path './.cache/*' -not -path './clients/*')
 
 fmt-check:
 	@unformatted=$$(gofmt -l $(GOFILES)) || exit 1; \
@@ -70,6 +70,21 @@ chromium:
 	export DEBIAN_FRONTEND=noninteractive; \
 	if timeout 300 bash -c 'install() { apt-get install -qq -y --no-install-recommends chromium; }; install || { apt-get update -qq && install; }' > /dev/null 2>&1; \
 	then echo "chromium: installed"; else echo "chromium: could not be installed; the tests that need a browser do nothing"; fi
+
+# Some tests talk to the server with the clients that others have written for its
+# protocols: they are installed into the folder clients, where there is Node.js and
+# Python, when their lists have changed.
+clients: clients/node_modules/.list clients/.venv/.list
+
+clients/node_modules/.list: clients/package-lock.json
+	@if ! command -v npm > /dev/null; then echo "clients: npm is not installed; the tests with clients in JavaScript do nothing"; exit 0; fi; \
+	echo "clients: installing those in JavaScript"; \
+	if (cd clients && timeout 300 npm ci --ignore-scripts --no-audit --no-fund --loglevel=error > /dev/null); then touch $@; else echo "clients: those in JavaScript could not be installed"; fi
+
+clients/.venv/.list: clients/requirements.txt
+	@if ! command -v python3 > /dev/null; then echo "clients: python3 is not installed; the tests with clients in Python do nothing"; exit 0; fi; \
+	echo "clients: installing those in Python"; \
+	if python3 -m venv clients/.venv && timeout 300 clients/.venv/bin/pip install -q --disable-pip-version-check -r clients/requirements.txt; then touch $@; else echo "clients: those in Python could not be installed"; rm -rf clients/.venv; fi
 
 # govulncheck asks a database on the Internet. Where that cannot be reached the
 # check says so and does not fail: it has found nothing wrong.

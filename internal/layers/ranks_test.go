@@ -28,6 +28,7 @@ var ranks = map[string]int{
 	"sources":               4,
 	"tool/stock":            4,
 	"internal/agenttest":    4,
+	"internal/clienttest":   0,
 	"agent":                 3,
 	"kb":                    3,
 	"report":                3,
