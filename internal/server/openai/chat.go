@@ -1,0 +1,202 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+
+	"dossier"
+	"dossier/internal/server"
+	"dossier/internal/server/internal/completion"
+	"dossier/llm"
+	"dossier/mode"
+	"dossier/mode/agents"
+	"dossier/run"
+)
+
+// chatRequest is what a completion is asked with. What steers a model and not the
+// answer (temperature, max_tokens and the like) is passed over: these are settings
+// of the models behind.
+type chatRequest struct {
+	Model         string                     `json:"model"`
+	Messages      []mode.Turn                `json:"messages"`
+	Stream        bool                       `json:"stream,omitempty"`
+	StreamOptions streamOptions              `json:"stream_options,omitzero"`
+	Custom        map[string]json.RawMessage `json:"custom_context,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage,omitempty"`
+}
+
+// Kinds of entries in the directory of agents.
+const (
+	instance = "instance"
+	remote   = "remote"
+)
+
+// agentID is how ids of agents look, also in the midst of a text.
+var agentID = regexp.MustCompile(`(?i)[\p{L}\p{Nd}_]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
+
+// work is a run that a request has begun, or goes on with.
+type work struct {
+	run   run.Record
+	after int64 // what of it was told before
+	fresh bool  // it was begun by this request
+	webUI bool
+}
+
+func (a *api) chat(w http.ResponseWriter, r *http.Request) error {
+	var req chatRequest
+	if err := server.Read(w, r, &req); err != nil {
+		return err
+	}
+	if len(req.Messages) == 0 {
+		return &dossier.UsageError{Message: "messages is empty: the question is the last of them"}
+	}
+	at, err := a.begin(r.Context(), &req)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("X-Run-ID", at.run.ID)
+	head := completion.Head{Model: req.Model, Created: at.run.Created}
+	if id := at.run.Agent; id != "" {
+		h.Set("X-Agent-ID", id)
+		if at.fresh {
+			h.Set("X-Agent-Model", req.Model)
+		}
+		head.Model = id
+	}
+	name := "chatcmpl-" + at.run.ID
+	switch {
+	case !req.Stream:
+		whole := completion.Whole{Head: head, ID: name}
+		body, err := completion.Wait(r.Context(), at.run.ID, at.after, &whole)
+		if err != nil {
+			p := completion.Problem(err)
+			p.Run = at.run.ID
+			return p
+		}
+		return server.Reply(w, http.StatusOK, body)
+	case at.run.Agent != "":
+		return completion.Stream(w, r, at.run.ID, at.after, &completion.Agent{Head: head, WebUI: at.webUI})
+	}
+	return completion.Stream(w, r, at.run.ID, at.after, &completion.Plain{Head: head, ID: name, Usage: req.StreamOptions.IncludeUsage})
+}
+
+// begin starts the run that is asked for, or tells the one that waits what it
+// waits for.
+func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
+	e := server.EngineOf(ctx)
+	for _, id := range named(req) {
+		last, err := lastOf(ctx, e, id)
+		if err != nil {
+			return work{}, err
+		}
+		if last.ID != "" {
+			return a.goOn(ctx, e, req, last)
+		}
+	}
+	model, err := a.known(ctx, e, req.Model)
+	if err != nil {
+		return work{}, err
+	}
+	ask := dossier.Request{Messages: req.Messages, Request: mode.Request{Custom: req.Custom}}
+	if slices.Contains(a.Modes, model.Name) && model.Kind == "" {
+		ask.Mode, ask.NoInput = model.Name, true // there is nobody who could be asked: a completion answers
+	} else {
+		ask.Mode = agents.Name
+		if model.Kind == instance {
+			ask.Instance = model.Name
+		} else {
+			ask.Agent = model.Name
+		}
+	}
+	req.Model = model.Name
+	rec, err := e.Start(ctx, ask)
+	return work{run: rec, fresh: true, webUI: webUI(ctx, e, model)}, err
+}
+
+// named are the ids of agents that a request may be meant for: those in what was
+// said, the first one first, then the model.
+func named(req *chatRequest) []string {
+	var ids []string
+	for _, m := range req.Messages {
+		ids = append(ids, agentID.FindAllString(m.Content, -1)...)
+	}
+	if agentID.FindString(req.Model) == req.Model && req.Model != "" {
+		ids = append(ids, req.Model)
+	}
+	return ids
+}
+
+// lastOf is the last run of an agent that the caller sees; none has no id.
+func lastOf(ctx context.Context, e server.Engine, agent string) (run.Record, error) {
+	list, err := e.List(ctx, dossier.Filter{Agent: agent, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return run.Record{}, err
+	}
+	return e.Get(ctx, list[0].ID)
+}
+
+// goOn answers what an agent has asked, or gives one that is done its next task.
+func (a *api) goOn(ctx context.Context, e server.Engine, req *chatRequest, last run.Record) (work, error) {
+	var before mode.Request
+	if err := json.Unmarshal(last.Request, &before); err != nil {
+		return work{}, err
+	}
+	at := work{run: last, after: last.LastSeq, webUI: webUI(ctx, e, dossier.AgentEntry{Name: before.Agent})}
+	said := req.Messages[len(req.Messages)-1]
+	if last.Status == run.Waiting {
+		if said.Role != llm.RoleUser {
+			return work{}, &dossier.UsageError{Message: "the last message has to be the user's: it answers what the agent has asked"}
+		}
+		return at, e.Answer(ctx, last.ID, "", said.Content)
+	}
+	rec, err := e.Start(ctx, dossier.Request{Messages: req.Messages[len(req.Messages)-1:], Request: mode.Request{AgentID: last.Agent, Custom: req.Custom}})
+	at.run, at.after = rec, 0
+	return at, err
+}
+
+// known finds a model by its name: the kind of a mode is empty.
+func (a *api) known(ctx context.Context, e server.Engine, name string) (dossier.AgentEntry, error) {
+	list, err := e.Agents(ctx)
+	if err != nil {
+		return dossier.AgentEntry{}, err
+	}
+	find := func(name string) (dossier.AgentEntry, bool) {
+		if full := dossier.ModeName(name); slices.Contains(a.Modes, full) {
+			return dossier.AgentEntry{Name: full}, true
+		}
+		at := slices.IndexFunc(list, func(entry dossier.AgentEntry) bool { return entry.Name == name && entry.Kind != remote })
+		if at < 0 {
+			return dossier.AgentEntry{}, false
+		}
+		return list[at], true
+	}
+	if name == "" {
+		if found, ok := find(a.Default); ok {
+			return found, nil
+		}
+	}
+	if found, ok := find(name); ok {
+		return found, nil
+	}
+	return dossier.AgentEntry{}, a.unknown(ctx, e, name)
+}
+
+// webUI says whether an agent's stream is to be text with foldable parts.
+func webUI(ctx context.Context, e server.Engine, entry dossier.AgentEntry) bool {
+	if entry.Name == "" {
+		return false
+	}
+	name := entry.Name
+	if entry.Kind == instance {
+		name = entry.Template
+	}
+	member, err := e.Agent(ctx, name)
+	return err == nil && member.Agent.Generator == "open_webui"
+}
