@@ -82,7 +82,7 @@ func (a *api) chat(w http.ResponseWriter, r *http.Request) error {
 		}
 		return server.Reply(w, http.StatusOK, body)
 	case at.run.Agent != "":
-		return completion.Stream(w, r, at.run.ID, at.after, &completion.Agent{Head: head, WebUI: at.webUI})
+		return completion.Stream(w, r, at.run.ID, at.after, &completion.Agent{Head: head, WebUI: at.webUI, Continued: at.after > 0})
 	}
 	return completion.Stream(w, r, at.run.ID, at.after, &completion.Plain{Head: head, ID: name, Usage: req.StreamOptions.IncludeUsage})
 }
@@ -117,7 +117,14 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	}
 	req.Model = model.Name
 	rec, err := e.Start(ctx, ask)
-	return work{run: rec, fresh: true, webUI: webUI(ctx, e, model)}, err
+	if err != nil {
+		return work{}, err
+	}
+	agent := model.Name
+	if model.Kind == instance {
+		agent = model.Template
+	}
+	return work{run: rec, fresh: true, webUI: ask.Mode == agents.Name && a.webUI(ctx, e, agent)}, nil
 }
 
 // named are the ids of agents that a request may be meant for: those in what was
@@ -148,7 +155,7 @@ func (a *api) goOn(ctx context.Context, e server.Engine, req *chatRequest, last 
 	if err := json.Unmarshal(last.Request, &before); err != nil {
 		return work{}, err
 	}
-	at := work{run: last, after: last.LastSeq, webUI: webUI(ctx, e, dossier.AgentEntry{Name: before.Agent})}
+	at := work{run: last, after: last.LastSeq, webUI: a.webUI(ctx, e, before.Agent)}
 	said := req.Messages[len(req.Messages)-1]
 	if last.Status == run.Waiting {
 		if said.Role != llm.RoleUser {
@@ -189,14 +196,10 @@ func (a *api) known(ctx context.Context, e server.Engine, name string) (dossier.
 }
 
 // webUI says whether an agent's stream is to be text with foldable parts.
-func webUI(ctx context.Context, e server.Engine, entry dossier.AgentEntry) bool {
-	if entry.Name == "" {
-		return false
+func (a *api) webUI(ctx context.Context, e server.Engine, agent string) bool {
+	generator := a.Generator
+	if member, err := e.Agent(ctx, agent); err == nil && member.Agent.Generator != "" {
+		generator = member.Agent.Generator
 	}
-	name := entry.Name
-	if entry.Kind == instance {
-		name = entry.Template
-	}
-	member, err := e.Agent(ctx, name)
-	return err == nil && member.Agent.Generator == "open_webui"
+	return generator == "open_webui"
 }

@@ -17,6 +17,9 @@ type Options struct {
 	Modes []string
 	// Default is the model of requests that name none, if there is one of the name.
 	Default string
+	// Generator is the form of the streams of agents that name none: openai, or
+	// open_webui for text with foldable parts.
+	Generator string
 }
 
 // Protocol returns the routes.

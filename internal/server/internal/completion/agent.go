@@ -14,6 +14,8 @@ type Agent struct {
 	Head
 	// WebUI shows calls and results as foldable text instead.
 	WebUI bool
+	// Continued says that an earlier stream has told the beginning.
+	Continued bool
 
 	outcome   outcome
 	iteration int
@@ -21,10 +23,14 @@ type Agent struct {
 	acts      int               // of this iteration
 	phases    map[string]string // by the id of a call
 	names     map[string]string
+	asking    string // id of the last call
 }
 
 // Begin implements Projection.
 func (a *Agent) Begin() []Chunk {
+	if a.Continued {
+		return nil
+	}
 	return []Chunk{a.text("0-start", "assistant", "Agent "+a.Model+" started\n")}
 }
 
@@ -74,6 +80,9 @@ func (a *Agent) action(d event.AgentAction) []Chunk {
 		a.phases, a.names = map[string]string{}, map[string]string{}
 	}
 	phase, begun := a.phases[d.CallID]
+	if told := a.Continued && (d.Result != "" || d.Failed); told && !begun {
+		return nil // what was asked is the result of asking, and was told when it was
+	}
 	if !begun {
 		phase = fmt.Sprintf("%d-action", a.iteration)
 		if a.acts++; a.acts > 1 { // calls at once are told apart
@@ -82,6 +91,7 @@ func (a *Agent) action(d event.AgentAction) []Chunk {
 		a.phases[d.CallID], a.names[d.CallID] = phase, d.Tool
 	}
 	if d.Result == "" && !d.Failed {
+		a.asking = d.CallID
 		return a.call(phase, "action", d.Tool, string(d.Arguments))
 	}
 	return a.result(phase, "action", a.names[d.CallID], d.Result)
@@ -130,8 +140,12 @@ func (a *Agent) End() ([]Chunk, error) {
 	if err != nil {
 		text = "Error: " + err.Error()
 	}
+	var chunks []Chunk
+	if phase := a.phases[a.asking]; a.outcome.asked != nil && phase != "" {
+		chunks = a.result(phase, "action", a.names[a.asking], text)
+	}
 	last := over(a.text(fmt.Sprintf("%d-final", a.iteration), "assistant", text), stop)
 	last.Choices[0].Delta.Annotations = annotations(citations)
 	last.Usage = &a.outcome.usage
-	return []Chunk{last}, nil
+	return append(chunks, last), nil
 }
