@@ -31,7 +31,13 @@ type site struct {
 
 func serve(t *testing.T, change func(*server.Options)) *site {
 	t.Helper()
-	b := direct(t)
+	return serveOf(direct(t), change)
+}
+
+// serveOf serves an engine to others.
+func serveOf(b *bench, change func(*server.Options)) *site {
+	t := b.t
+	t.Helper()
 	s := &site{bench: b}
 	for user, into := range map[string]*string{"ann": &s.ann, "bob": &s.bob} {
 		made, err := b.engine.CreateToken(t.Context(), dossier.Token{User: user, Scopes: []access.Scope{access.Read, access.Run, access.Documents, access.Agents, access.Tools}})
