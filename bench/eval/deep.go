@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"unicode"
 
@@ -83,7 +82,7 @@ func (c *collection) pasted(question string) (wrote, error) {
 	var w wrote
 	for _, h := range hits {
 		w.cited = append(w.cited, h.ID)
-		w.text += c.docs[h.ID].Text + "\n\n"
+		w.text += c.docs[h.ID].Title + "\n\n" + c.docs[h.ID].Text + "\n\n"
 	}
 	return w, nil
 }
@@ -92,7 +91,7 @@ func (c *collection) pasted(question string) (wrote, error) {
 func delivers(r *report.Report) wrote {
 	var w wrote
 	for _, s := range r.Sources {
-		w.cited = append(w.cited, strings.TrimSuffix(filepath.Base(s.URI), ".txt"))
+		w.cited = append(w.cited, documentOf(s.URI))
 	}
 	var b strings.Builder
 	b.WriteString(r.Text + "\n\n" + r.Summary + "\n\n" + r.Conclusion)
@@ -108,12 +107,13 @@ func delivers(r *report.Report) wrote {
 
 // runDeep measures, for each way of answering: the share of the documents that
 // the answer needs among those cited, and the share of the facts that it says.
+// All of them read the documents with their titles, where the set has any.
 func (e *Env) runDeep(ctx context.Context, docs []index.Doc, questions []needed) error {
 	c, err := collect(docs)
 	if err != nil {
 		return err
 	}
-	p, err := assemble(ctx, docs)
+	p, err := assemble(ctx, docs, true)
 	if err != nil {
 		return err
 	}
@@ -125,6 +125,9 @@ func (e *Env) runDeep(ctx context.Context, docs []index.Doc, questions []needed)
 			w, err := way.answer(ctx, q.Question)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", way.name, q.ID, err)
+			}
+			if err := e.Record(map[string]any{"way": way.name, "id": q.ID, "question": q.Question, "gold": q.Gold, "facts": q.Facts, "cited": w.cited, "text": w.text}); err != nil {
+				return err
 			}
 			found := 0
 			for _, id := range w.cited[:min(mostCited, len(w.cited))] {
