@@ -46,10 +46,11 @@ func deepWays(p *pipeline, c *collection) []struct {
 	search := websearch.New("deep_search", parts, deep)
 	// As they are without configuration.
 	round := sources.Tuning{Queries: 3, MinIterations: 1, Iterations: 1, MaxResults: 8, TopK: 6, ReadTop: 4}
-	loop := evidence.Settings{Tuning: round, MaxIterations: 5, ContextTokens: 12000, FollowUps: study.FollowUps}
+	loop := evidence.Settings{Tuning: round, MaxIterations: 5, ContextTokens: 12000, FollowUps: study.FollowUps, Trail: sources.TrailRounds}
 	round.Iterations, round.ReadTop, round.Rerank = 2, 8, sources.ByWords
 	team := supervised.Settings{
 		Agents: 4, AgentSteps: 5, SupervisorCalls: 6, SupervisorIterations: 10, Rounds: 15, DeepSearchFirst: true, Tuning: round, FollowUps: study.FollowUps,
+		Trail: sources.TrailRounds,
 	}
 	by := func(m mode.Mode) func(context.Context, string) (wrote, error) {
 		return func(ctx context.Context, question string) (wrote, error) {

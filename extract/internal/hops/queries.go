@@ -18,6 +18,35 @@ func (t *Trail) Order() []int { return slices.Clone(t.order) }
 // front is the number of pages that are expected to answer together.
 const front = 5
 
+// Step is a page that the trail goes over.
+type Step struct {
+	Page  int      // its place, as in Order
+	Names []string // that lead to it, and from it to other steps
+}
+
+// Steps returns those among the first n pages that the trail goes over: the first
+// one, those that the question names, and those that names in others lead to.
+func (t *Trail) Steps(n int) []Step {
+	var out []Step
+	for i, at := range t.order[:min(n, len(t.order))] {
+		if g := t.pages[at]; i == 0 || g.named || g.from >= 0 {
+			out = append(out, Step{Page: at})
+		}
+	}
+	for i := range out {
+		own := t.pages[out[i].Page]
+		if own.from >= 0 {
+			out[i].Names = append(out[i].Names, own.via)
+		}
+		for _, other := range out {
+			if g := t.pages[other.Page]; g.from == own.place && !slices.Contains(out[i].Names, g.via) {
+				out[i].Names = append(out[i].Names, g.via)
+			}
+		}
+	}
+	return out
+}
+
 // Missing is the share of the question that the pages at the front lack: the
 // first one, those that the question names, and those that these lead to. The
 // words of names that were found are not counted.
