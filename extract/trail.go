@@ -68,7 +68,7 @@ type Step struct {
 
 // Steps returns those of the first n passages of Order that the trail goes over:
 // the first one, those that the question names by their titles, and those that
-// names in others lead to.
+// names in others lead to, as far as they are worth half of the first one.
 func (t *Trail) Steps(n int) []Step {
 	var out []Step
 	for _, s := range t.hops.Steps(n) {

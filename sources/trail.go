@@ -25,7 +25,7 @@ func (g *gathering) along(facet int, byID map[string]int, weights Weights, have 
 	for _, step := range extract.Follow(title, g.foundFor(facet), weights).Steps(g.Tuning.TopK) {
 		query := strings.Join(append([]string{title}, step.Names...), " ")
 		places := g.passagesAmong([]Lead{g.leads[step.Passage.ID]}, query, byID)
-		got := g.evidence.choose(query, places, g.near[facet], weights, extract.Options{Quotes: 1, Floor: trailFloor})
+		got := g.evidence.choose(query, places, g.near[facet], weights, extract.Options{Quotes: 1, Prose: true, Floor: trailFloor})
 		if !got.Answered {
 			continue
 		}

@@ -24,12 +24,18 @@ type Step struct {
 	Names []string // that lead to it, and from it to other steps
 }
 
+// stepShare is what a page that a name leads to must be worth beside the first one
+// to be a step. On the three collections of score.go half leaves out three in ten
+// of the pages, and hardly any that is needed; with more many of these go too.
+const stepShare = 0.5
+
 // Steps returns those among the first n pages that the trail goes over: the first
-// one, those that the question names, and those that names in others lead to.
+// one, those that the question names, and those that names in others lead to and
+// that are worth it.
 func (t *Trail) Steps(n int) []Step {
 	var out []Step
 	for i, at := range t.order[:min(n, len(t.order))] {
-		if g := t.pages[at]; i == 0 || g.named || g.from >= 0 {
+		if g := t.pages[at]; i == 0 || g.named || g.from >= 0 && g.score >= stepShare*t.pages[t.order[0]].score {
 			out = append(out, Step{Page: at})
 		}
 	}
