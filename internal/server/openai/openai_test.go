@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 func protocols(generator string) func(*dossier.Engine) []server.Protocol {
 	return func(e *dossier.Engine) []server.Protocol {
-		return []server.Protocol{openai.Protocol(openai.Options{Modes: e.Modes(), Default: "sgr_tool_calling_agent", Generator: generator})}
+		return []server.Protocol{openai.Protocol(openai.Options{Modes: e.Modes(), Default: "sgr_tool_calling_agent", Generator: generator, Embed: e.Embed})}
 	}
 }
 
