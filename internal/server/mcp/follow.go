@@ -229,10 +229,13 @@ func rests(ev event.Event) bool {
 	return false
 }
 
-// questions finds out what a run asks.
+// questions finds out what a run asks. For its user it waits then, though other
+// parts of it may be at work.
 func (r *reply) questions(ctx context.Context) error {
 	detail, err := server.EngineOf(ctx).Show(ctx, r.Run)
-	r.Asks = detail.Asks
+	if r.Asks = detail.Asks; len(r.Asks) > 0 {
+		r.Status = run.Waiting
+	}
 	return err
 }
 

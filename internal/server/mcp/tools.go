@@ -254,7 +254,7 @@ func (d *desk) work(ctx context.Context, req *sdk.CallToolRequest, r dossier.Req
 
 // respond gives a run the answers that came for its questions. It says whether
 // the user was asked and did not want to be: then the question stays open. An
-// answer that came before counts.
+// answer that came before counts, and what no longer waits is over or asks anew.
 func (d *desk) respond(ctx context.Context, id string, responses sdk.InputResponseMap) (open bool, err error) {
 	for ask, response := range responses {
 		said, ok := response.(*sdk.ElicitResult)
@@ -267,7 +267,7 @@ func (d *desk) respond(ctx context.Context, id string, responses sdk.InputRespon
 			continue
 		}
 		err := server.EngineOf(ctx).Answer(ctx, id, ask, text)
-		if err != nil && !errors.Is(err, store.ErrAnswered) && !errors.Is(err, run.ErrEnded) {
+		if err != nil && !errors.Is(err, store.ErrAnswered) && !errors.Is(err, store.ErrNotWaiting) {
 			return false, err
 		}
 	}
