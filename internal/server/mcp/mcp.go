@@ -12,11 +12,13 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dossier/internal/access"
@@ -91,12 +93,23 @@ func newServer(o Options) *sdk.Server {
 	d := &desk{o.Log}
 	d.addTools(s)
 	d.addReports(s)
-	s.AddReceivingMiddleware(ending, allowed, d.listed)
+	s.AddReceivingMiddleware(declared, ending, allowed, d.listed)
 	return s
 }
 
 const instructions = `Research with answers that can be checked: each sentence leads to where it stands.
 Every research is a run with an id. A call that returns before the run is over names it: run_status waits for it, run_answer answers what it asks. Reports are resources, dossier://runs/ID/report.md.`
+
+// declared refuses what the server does not say that it offers. The library would
+// answer with an empty list.
+func declared(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if strings.HasPrefix(method, "prompts/") || strings.HasPrefix(method, "logging/") {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", method)}
+		}
+		return next(ctx, method, req)
+	}
+}
 
 // untilKey is that of the context by which a request ends.
 type untilKey struct{}
