@@ -20,13 +20,20 @@ const privateBody = 64 << 20
 
 // read decodes the body of a request.
 func read(w http.ResponseWriter, r *http.Request, into any) error {
-	a := callOf(r.Context()).api
-	most := a.maxBody
+	return decode(w, r, into, callOf(r.Context()).api.strict)
+}
+
+// Read decodes the body of a request in a form that others have laid down: fields
+// that there are not here are passed over.
+func Read(w http.ResponseWriter, r *http.Request, into any) error { return decode(w, r, into, false) }
+
+func decode(w http.ResponseWriter, r *http.Request, into any, strict bool) error {
+	most := callOf(r.Context()).api.maxBody
 	if most == 0 {
 		most = privateBody
 	}
 	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
-	if a.strict {
+	if strict {
 		in.DisallowUnknownFields()
 	}
 	err := in.Decode(into)
@@ -67,7 +74,9 @@ func readIf(w http.ResponseWriter, r *http.Request, into any) error {
 	return read(w, r, into)
 }
 
-// reply writes a value as JSON.
+// Reply writes a value as JSON.
+func Reply(w http.ResponseWriter, status int, body any) error { return reply(w, status, body) }
+
 func reply(w http.ResponseWriter, status int, body any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
