@@ -16,6 +16,7 @@ import (
 	"dossier/internal/server"
 	"dossier/mode/chat"
 	"dossier/mode/ingest"
+	"dossier/mode/relay"
 	"dossier/mode/toolcall"
 	"dossier/report"
 	"dossier/run"
@@ -107,7 +108,7 @@ func (d *desk) listed(next sdk.MethodHandler) sdk.MethodHandler {
 		out.CacheScope = "private"
 		for _, r := range runs {
 			switch r.Mode {
-			case chat.Name, toolcall.Name, ingest.Name:
+			case chat.Name, relay.Name, toolcall.Name, ingest.Name:
 				continue // these make none
 			}
 			out.Resources = append(out.Resources, &sdk.Resource{URI: reportURI(r.ID, dossier.Markdown), Name: r.ID, Title: r.Title, MIMEType: media[dossier.Markdown]})
