@@ -199,6 +199,7 @@ func TestOthersRunsAreNotThere(t *testing.T) {
 	if err != nil || len(list.Resources) != 0 {
 		t.Errorf("bob sees %+v, %v", list.Resources, err)
 	}
+	w.until(asks["run"].(string), run.Waiting)
 	if rec, err := w.engine.Get(t.Context(), asks["run"].(string)); err != nil || rec.Status != run.Waiting {
 		t.Errorf("ann's run is %s, %v", rec.Status, err)
 	}
