@@ -196,13 +196,20 @@ func (v view) Log(ctx context.Context, id string, after int64) (log []event.Even
 // Events implements Runs.
 func (v view) Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		rec, err := v.own(ctx, id)
+		whole, err := v.ownID(ctx, id)
 		if err != nil {
 			yield(event.Event{}, err)
 			return
 		}
-		v.Engine.Events(ctx, rec.ID, after)(yield)
+		v.Engine.Events(ctx, whole, after)(yield)
 	}
+}
+
+// ownID is own for those who stay long: a record on the stacks of thousands of
+// streams is what they would take most for.
+func (v view) ownID(ctx context.Context, id string) (string, error) {
+	rec, err := v.own(ctx, id)
+	return rec.ID, err
 }
 
 // Answer implements Runs.
