@@ -237,7 +237,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// Leaving is not cancelling, and what is open at a time is bounded.
+// Leaving is not cancelling: the run goes on, and is found by its id.
 func TestLeavingAndComingBack(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
