@@ -153,6 +153,14 @@ func TestInputIsTakenOnce(t *testing.T) {
 	if err != nil || !res.NeedsInput() || len(res.InputRequests) != 1 || res.RequestState == "" {
 		t.Fatalf("%+v, %v", res, err)
 	}
+	p.RequestState = res.RequestState
+	if again, err := session.CallTool(t.Context(), p); err != nil || !again.NeedsInput() || again.RequestState != res.RequestState {
+		t.Fatalf("without a response it is asked again: %+v, %v", again, err)
+	}
+	p.RequestState += "x"
+	if tampered, err := session.CallTool(t.Context(), p); err != nil || !tampered.IsError {
+		t.Fatalf("a state that is none: %+v, %v", tampered, err)
+	}
 	p.RequestState, p.InputResponses = res.RequestState, sdk.InputResponseMap{}
 	for ask := range res.InputRequests {
 		p.InputResponses[ask] = accept("first")("")
