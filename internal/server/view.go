@@ -115,6 +115,15 @@ func (v view) permits(ctx context.Context, req *dossier.Request) error {
 	if err := v.target(ctx, req); err != nil {
 		return err
 	}
+	if req.AgentID != "" {
+		// The agents of others are not there; its definition was allowed when it began.
+		switch list, err := v.List(ctx, dossier.Filter{Agent: req.AgentID, Limit: 1}); {
+		case err != nil:
+			return err
+		case len(list) == 0:
+			return &dossier.UsageError{Message: fmt.Sprintf("%v: %q", dossier.ErrUnknownAgent, req.AgentID), Err: dossier.ErrUnknownAgent}
+		}
+	}
 	agent := req.Agent
 	if req.Instance != "" {
 		i, err := v.instance(ctx, req.Instance)
