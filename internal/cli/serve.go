@@ -15,6 +15,7 @@ import (
 	"dossier/internal/base/term"
 	"dossier/internal/config"
 	"dossier/internal/server"
+	"dossier/internal/server/mcp"
 	"dossier/lang"
 	"dossier/run"
 )
@@ -55,7 +56,7 @@ func (c serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	folders, err := server.NewFolders(cfg.Server.Folders)
+	policy, err := policyOf(cfg)
 	if err != nil {
 		return err
 	}
@@ -89,9 +90,8 @@ func (c serveCmd) Run(a *app) error {
 			// Where a token is needed a foreign name is of no use to anybody.
 			AnyHost: required && !server.Loopback(host) && len(cfg.Server.Hosts) == 0,
 		},
-		Policy: server.Policy{Folders: folders, Shared: cfg.Server.Collections, Limits: run.Limits{
-			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
-		}},
+		Policy:    policy,
+		Protocols: []server.Protocol{mcp.Protocol(mcp.Options{Version: version(), Log: a.log})},
 	})
 	if err != nil {
 		return err
@@ -103,6 +103,14 @@ func (c serveCmd) Run(a *app) error {
 	<-a.ctx.Done()
 	a.notef("%s", lang.Text(a.locale(), "serve.stopping"))
 	return nil
+}
+
+// policyOf is what the operator allows those who come over a protocol.
+func policyOf(cfg *config.Config) (server.Policy, error) {
+	folders, err := server.NewFolders(cfg.Server.Folders)
+	return server.Policy{Folders: folders, Shared: cfg.Server.Collections, Limits: run.Limits{
+		Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
+	}}, err
 }
 
 // take lets the flags of the command count as those of every command do.
