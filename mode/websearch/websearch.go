@@ -202,7 +202,14 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 			in.Parts = append(in.Parts, f.Title)
 		}
 	}
-	stream := &cite.Stream{Pass: func(text string, again bool) { _ = w.scope.Emit(event.AnswerDelta{Text: text, Reset: again}) }}
+	stream := &cite.Stream{}
+	stream.Pass = func(text string, again bool) {
+		d := event.AnswerDelta{Text: text, Reset: again}
+		if !again {
+			d.At = len(stream.Passed())
+		}
+		_ = w.scope.Emit(d)
+	}
 	made, err := answer.Do(ctx, w.scope, w.mode.models, in, prompt.Options[SynthesizedAnswer]{
 		Model: w.req.Model, StreamField: "answer", Sink: stream.Write, Reset: func() {
 			stream.Reset()

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"regexp"
 
 	"dossier"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
+	"dossier/internal/server/internal/models"
 	"dossier/llm"
 	"dossier/mode"
 	"dossier/run"
@@ -28,9 +28,6 @@ type chatRequest struct {
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage,omitempty"`
 }
-
-// agentID is how ids of agents look, also in the midst of a text.
-var agentID = regexp.MustCompile(`(?i)[\p{L}\p{Nd}_]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
 
 // work is a run that a request has begun, or goes on with.
 type work struct {
@@ -111,9 +108,9 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 func named(req *chatRequest) []string {
 	var ids []string
 	for _, m := range req.Messages {
-		ids = append(ids, agentID.FindAllString(m.Content, -1)...)
+		ids = append(ids, models.AgentIDs(m.Content)...)
 	}
-	if agentID.FindString(req.Model) == req.Model && req.Model != "" {
+	if models.IsAgentID(req.Model) {
 		ids = append(ids, req.Model)
 	}
 	return ids

@@ -5,6 +5,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -105,3 +106,12 @@ func (d Directory) Find(ctx context.Context, name string) (Model, error) {
 	}
 	return Model{}, &dossier.UsageError{Message: fmt.Sprintf("Invalid model '%s'. Available models: ['%s']", name, strings.Join(names, "', '"))}
 }
+
+// agentID is how ids of agents look.
+var agentID = regexp.MustCompile(`(?i)[\p{L}\p{Nd}_]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
+
+// AgentIDs are the ids of agents that stand in a text.
+func AgentIDs(text string) []string { return agentID.FindAllString(text, -1) }
+
+// IsAgentID says whether a name is the id of an agent.
+func IsAgentID(name string) bool { return name != "" && agentID.FindString(name) == name }
