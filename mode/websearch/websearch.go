@@ -203,17 +203,20 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 		}
 	}
 	stream := &cite.Stream{}
-	stream.Pass = func(text string, again bool) {
+	tell := func(text string, again bool) {
 		d := event.AnswerDelta{Text: text, Reset: again}
 		if !again {
 			d.At = len(stream.Passed())
 		}
-		_ = w.scope.Emit(d)
+		if w.scope.Path() == "" { // else it is a part of larger work, not the answer
+			_ = w.scope.Emit(d)
+		}
 	}
+	stream.Pass = tell
 	made, err := answer.Do(ctx, w.scope, w.mode.models, in, prompt.Options[SynthesizedAnswer]{
 		Model: w.req.Model, StreamField: "answer", Sink: stream.Write, Reset: func() {
 			stream.Reset()
-			_ = w.scope.Emit(event.AnswerDelta{Reset: true})
+			tell("", true)
 		},
 		Partial: func() (SynthesizedAnswer, bool) {
 			whole := stream.Whole()

@@ -5,10 +5,15 @@ package openai
 
 import (
 	"net/http"
+	"slices"
 
 	"dossier/internal/access"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
+	"dossier/mode/agents"
+	"dossier/mode/ingest"
+	"dossier/mode/relay"
+	"dossier/mode/toolcall"
 )
 
 // Options of the protocol.
@@ -24,6 +29,7 @@ type Options struct {
 
 // Protocol returns the routes.
 func Protocol(o Options) server.Protocol {
+	o.Modes = slices.DeleteFunc(slices.Clone(o.Modes), func(name string) bool { return slices.Contains(inner, name) })
 	a := &api{o}
 	return server.Protocol{Name: "openai", Fail: fail, Routes: []server.Route{
 		{Pattern: "GET /v1/models", Scope: access.Read, Serve: a.models, Doc: &server.Doc{Summary: "List the models: modes, agents, templates and instances", Reply: modelList{}}},
@@ -33,6 +39,9 @@ func Protocol(o Options) server.Protocol {
 		}},
 	}}
 }
+
+// inner are the modes that are none to be asked for by their names.
+var inner = []string{agents.Name, ingest.Name, relay.Name, toolcall.Name}
 
 type api struct{ Options }
 
