@@ -160,7 +160,7 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 			return a.goOn(ctx, e, req, last)
 		}
 	}
-	model, err := a.directory().Find(ctx, req.Model)
+	model, err := a.directory.Find(ctx, req.Model)
 	if err != nil {
 		return work{}, err
 	}

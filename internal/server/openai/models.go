@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"dossier/internal/server"
-	"dossier/internal/server/internal/models"
 )
 
 // owner of all models.
@@ -31,12 +30,8 @@ func aModel(name string) modelBody {
 	return modelBody{ID: name, Object: "model", Created: created, OwnedBy: owner}
 }
 
-func (a *api) directory() models.Directory {
-	return models.Directory{Modes: a.Modes, Default: a.Default}
-}
-
 func (a *api) models(w http.ResponseWriter, r *http.Request) error {
-	names, err := a.directory().Names(r.Context())
+	names, err := a.directory.Names(r.Context())
 	if err != nil {
 		return err
 	}
@@ -49,7 +44,7 @@ func (a *api) models(w http.ResponseWriter, r *http.Request) error {
 
 func (a *api) model(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("model")
-	names, err := a.directory().Names(r.Context())
+	names, err := a.directory.Names(r.Context())
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,11 @@
 package responses
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"dossier"
 	"dossier/event"
@@ -10,6 +13,8 @@ import (
 	"dossier/internal/server/internal/models"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/mode/chat"
+	"dossier/mode/relay"
 	"dossier/run"
 )
 
@@ -29,7 +34,7 @@ func (a *api) begin(ctx context.Context, req *createRequest) (*response, error) 
 	}
 	switch {
 	case previous == nil:
-		err = a.of(ctx, req.Model, &ask)
+		err = a.of(ctx, req.Model, req, &ask)
 	case previous.run.Status == run.Waiting:
 		return answer(ctx, previous, req)
 	case !previous.run.Status.Ended():
@@ -48,12 +53,18 @@ func (a *api) begin(ctx context.Context, req *createRequest) (*response, error) 
 }
 
 // of makes a request one for a model.
-func (a *api) of(ctx context.Context, name string, ask *dossier.Request) error {
+func (a *api) of(ctx context.Context, name string, req *createRequest, ask *dossier.Request) error {
 	model, err := a.Find(ctx, name)
-	if err == nil {
-		model.Into(ask)
+	if err != nil {
+		return err
 	}
-	return err
+	model.Into(ask)
+	last := ask.Messages[len(ask.Messages)-1]
+	if ask.Mode == chat.Name && (req.relayed() || last.Role == llm.RoleTool) {
+		ask.Mode, ask.Relay, ask.Messages = relay.Name, req.relay(ask.Messages), nil
+		ask.Question = cmp.Or(strings.TrimSpace(last.Content), "…")
+	}
+	return nil
 }
 
 // previous is the response that a request goes on with; nil for none. A model that
@@ -109,7 +120,8 @@ func (a *api) follow(ctx context.Context, previous *response, req *createRequest
 		return err
 	}
 	latest := len(newest) > 0 && newest[0].ID == rec.ID
-	if !latest || len(ask.Messages) > 1 { // a session tells what was said in it where nothing comes along
+	// A session tells what was said in it where nothing comes along.
+	if !latest || len(ask.Messages) > 1 || req.relayed() || req.Input[0].Role == llm.RoleTool {
 		before, err := conversation(ctx, rec)
 		if err != nil {
 			return err
@@ -128,13 +140,14 @@ func (a *api) follow(ctx context.Context, previous *response, req *createRequest
 	if same {
 		name = previous.model()
 	}
-	return a.of(ctx, name, ask)
+	return a.of(ctx, name, req, ask)
 }
 
 // mostRuns is how many runs of a session are taken along.
 const mostRuns = 20
 
-// conversation is what was said in a session until the end of a run.
+// conversation is what was said in a session until the end of a run. A run that
+// passed a conversation on has all of it.
 func conversation(ctx context.Context, rec run.Record) ([]mode.Turn, error) {
 	e := server.EngineOf(ctx)
 	list, err := e.List(ctx, dossier.Filter{Session: rec.Session, Before: rec.ID, Limit: mostRuns})
@@ -148,10 +161,30 @@ func conversation(ctx context.Context, rec run.Record) ([]mode.Turn, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, ev := range log {
-			if m, ok := ev.Data.(event.Message); ok && ev.Agent == "" {
-				out = append(out, mode.Turn{Role: llm.Role(m.Role), Content: m.Said()})
+		var asked mode.Request
+		if r.Mode == relay.Name {
+			if r, err = e.Get(ctx, r.ID); err != nil { // a list has no requests
+				return nil, err
 			}
+		}
+		if r.Mode == relay.Name && json.Unmarshal(r.Request, &asked) == nil && asked.Relay != nil {
+			out = nil
+			for _, m := range asked.Relay.Messages {
+				if m.Role != llm.RoleSystem { // instructions are for one response
+					out = append(out, mode.Turn(m))
+				}
+			}
+		}
+		for _, ev := range log {
+			m, ok := ev.Data.(event.Message)
+			if !ok || ev.Agent != "" || asked.Relay != nil && m.Role == "user" {
+				continue
+			}
+			said := mode.Turn{Role: llm.Role(m.Role), Content: m.Said()}
+			for _, c := range m.Calls {
+				said.ToolCalls = append(said.ToolCalls, llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+			}
+			out = append(out, said)
 		}
 	}
 	return out, nil

@@ -145,6 +145,18 @@ func (t *teller) call(ev event.Event, d event.AgentAction) {
 	t.done(index, item)
 }
 
+// functions tells which of the client's own functions are to be called.
+func (t *teller) functions(calls []event.Call) {
+	for i, c := range calls {
+		item := functionItem{ID: fmt.Sprintf("%s_%d", t.item("fc", t.last), i+1), Type: typeFunction, Status: inProgress, CallID: c.ID, Name: c.Name}
+		index := t.add(item)
+		t.say(streamed{Type: "response.function_call_arguments.delta", OutputIndex: &index, ItemID: item.ID, Delta: &c.Arguments})
+		t.say(streamed{Type: "response.function_call_arguments.done", OutputIndex: &index, ItemID: item.ID, Name: c.Name, Arguments: &c.Arguments})
+		item.Status, item.Arguments = completed, c.Arguments
+		t.done(index, item)
+	}
+}
+
 // think tells what was thought for the answer itself.
 func (t *teller) think(text string) { t.thought(t.last, text) }
 

@@ -12,6 +12,8 @@ import (
 	"dossier/internal/server"
 	"dossier/mode"
 	"dossier/mode/agents"
+	"dossier/mode/chat"
+	"dossier/mode/relay"
 	"dossier/run"
 )
 
@@ -35,6 +37,16 @@ type kept struct {
 	Instructions string            `json:"instructions,omitempty"`
 	Metadata     map[string]string `json:"metadata,omitempty"`
 	User         string            `json:"user,omitempty"`
+	Relayed      *relayed          `json:"relayed,omitempty"`
+}
+
+// relayed is what was passed on to the model.
+type relayed struct {
+	Tools       []toolParam  `json:"tools,omitempty"`
+	ToolChoice  toolChoice   `json:"tool_choice"`
+	Text        textSettings `json:"text,omitzero"`
+	MaxTokens   *int         `json:"max_output_tokens,omitempty"`
+	Temperature *float64     `json:"temperature,omitempty"`
 }
 
 // custom is where in a run's own context it is kept.
@@ -68,7 +80,11 @@ func (rs *response) id() string { return prefix + rs.key() }
 
 // model is what the response was asked of.
 func (rs *response) model() string {
-	if rs.run.Mode != agents.Name {
+	switch rs.run.Mode {
+	case agents.Name:
+	case relay.Name:
+		return chat.Name
+	default:
 		return rs.run.Mode
 	}
 	if rs.asked.Instance != "" {
@@ -83,6 +99,16 @@ func (rs *response) head() Response {
 	r.ID, r.CreatedAt, r.Model, r.Background = rs.id(), rs.run.Created.Unix(), rs.model(), rs.kept.Background
 	if rs.kept.Metadata != nil {
 		r.Metadata = rs.kept.Metadata
+	}
+	if on := rs.kept.Relayed; on != nil {
+		r.ToolChoice, r.MaxOutputTokens = on.ToolChoice, on.MaxTokens
+		r.Tools = append(r.Tools, on.Tools...)
+		if on.Text.Format.Type != "" {
+			r.Text = on.Text
+		}
+		if on.Temperature != nil {
+			r.Temperature = *on.Temperature
+		}
 	}
 	r.Previous, r.Instructions, r.User = named(rs.kept.Previous), named(rs.kept.Instructions), named(rs.kept.User)
 	return r

@@ -41,9 +41,10 @@ import (
 
 const aResponse = "/v1/responses/{id}"
 
-// Protocol returns the routes, for the models of a directory.
-func Protocol(d models.Directory) server.Protocol {
-	a := &api{d}
+// Protocol returns the routes. Modes, agents, templates and instances can be asked
+// for as models.
+func Protocol(modes []string) server.Protocol {
+	a := &api{models.New(modes, "")}
 	return server.Protocol{Name: "responses", Fail: fail, Routes: []server.Route{
 		{Pattern: "POST /v1/responses", Scope: access.Run, Serve: a.create, Doc: &server.Doc{
 			Summary: "Answer; with stream as server-sent events, with background at once and to be asked for later", Body: createRequest{}, Reply: Response{},

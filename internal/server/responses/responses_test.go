@@ -14,7 +14,6 @@ import (
 	"dossier/agent"
 	"dossier/internal/agenttest"
 	"dossier/internal/server"
-	"dossier/internal/server/internal/models"
 	"dossier/internal/server/internal/sitetest"
 	"dossier/internal/server/responses"
 	"dossier/llm/llmtest"
@@ -27,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 func protocols(e *dossier.Engine) []server.Protocol {
-	return []server.Protocol{responses.Protocol(models.Directory{Modes: e.Modes()})}
+	return []server.Protocol{responses.Protocol(e.Modes())}
 }
 
 const blue = "The sky scatters blue light."
@@ -328,6 +327,57 @@ func TestALiveStream(t *testing.T) {
 		}
 	}
 	reconnect(t, &again, id)
+}
+
+// Functions of the client's own go to the model, and their results with what went
+// before.
+func TestFunctions(t *testing.T) {
+	none := 0
+	s := sitetest.Start(t, sitetest.Options{Protocols: protocols, Script: llmtest.Script{Rules: []llmtest.Rule{
+		{Contains: "weather", ToolResults: &none, Reply: llmtest.CallTool("get_weather", map[string]any{"city": "Oslo"})},
+		{Schema: "sky", Reply: llmtest.JSON(map[string]any{"colour": "blue"})},
+		{Reply: llmtest.Say("It rains.")},
+	}}})
+	tools := []any{map[string]any{"type": "function", "name": "get_weather", "parameters": map[string]any{"type": "object"}}, map[string]any{"type": "web_search"}}
+	asked := ask(t, s, map[string]any{"model": "chat", "input": "weather?", "tools": tools, "instructions": "canary-instruction"})
+	if len(asked.Output) != 1 || asked.Output[0].Type != "function_call" || asked.Output[0].Name != "get_weather" || asked.Model != "chat" {
+		t.Fatalf("%+v", asked)
+	}
+	calls := func() string {
+		all := s.Model.Calls()
+		raw, err := json.Marshal(all[len(all)-1].Request.Messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	_, raw := call(t, s, s.Ann, "GET", "/v1/responses/"+asked.ID, "")
+	var out struct {
+		Output []struct {
+			CallID    string `json:"call_id"`
+			Arguments string
+		}
+		Tools []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(raw), &out); err != nil || !strings.Contains(out.Output[0].Arguments, "Oslo") || len(out.Tools) != 1 {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	result := map[string]any{"type": "function_call_output", "call_id": out.Output[0].CallID, "output": "canary-rain"}
+	done := ask(t, s, map[string]any{"model": "chat", "input": []any{result}, "previous_response_id": asked.ID, "tools": tools})
+	if done.text() != "It rains." {
+		t.Errorf("%+v", done)
+	}
+	if said := calls(); !strings.Contains(said, "weather?") || !strings.Contains(said, "Oslo") || !strings.Contains(said, "canary-rain") || strings.Contains(said, "canary-instruction") {
+		t.Errorf("the model was told %s", said)
+	}
+	for _, id := range []string{asked.ID, done.ID} {
+		reconnect(t, s, id)
+	}
+	schema := map[string]any{"type": "object", "properties": map[string]any{"colour": map[string]any{"type": "string"}}, "required": []string{"colour"}, "additionalProperties": false}
+	formed := ask(t, s, map[string]any{"model": "chat", "input": "sky?", "text": map[string]any{"format": map[string]any{"type": "json_schema", "name": "sky", "schema": schema, "strict": true}}})
+	if formed.text() != `{"colour":"blue"}` {
+		t.Errorf("%+v", formed)
+	}
 }
 
 func TestBackgroundAndCancel(t *testing.T) {

@@ -185,6 +185,9 @@ func (rs *response) inputs(r *http.Request) ([]messageItem, error) {
 	var said []llm.Message
 	if rs.after == 0 {
 		said = append(slices.Clone(rs.asked.History), llm.Message{Role: llm.RoleUser, Content: rs.asked.Question})
+		if on := rs.asked.Relay; on != nil {
+			said = slices.DeleteFunc(slices.Clone(on.Messages), func(m llm.Message) bool { return m.Content == "" || m.Role == llm.RoleTool })
+		}
 	} else {
 		log, err := server.EngineOf(r.Context()).Log(r.Context(), rs.run.ID, rs.after)
 		if err != nil {

@@ -115,7 +115,7 @@ func (t *teller) take(ev event.Event) {
 		t.answer.void = t.answer.begun && !t.answer.done
 	case event.Message:
 		if d.Role == "assistant" && ev.Agent == "" && !t.answer.done {
-			t.conclude(d.Said(), d.Citations, d.Reasoning)
+			t.conclude(d)
 		}
 	case event.RunStatus:
 		t.status(d, ev.Time)
@@ -157,7 +157,7 @@ func (t *teller) status(d event.RunStatus, when time.Time) {
 		t.say(streamed{Type: "response.in_progress", Response: t.snapshot()})
 	case s == run.Waiting && t.asked != nil:
 		if !t.answer.done {
-			t.conclude(strings.Join(t.asked.Questions, "\n"), nil, "")
+			t.conclude(event.Message{Text: strings.Join(t.asked.Questions, "\n")})
 		}
 		t.end(completed, when)
 	case s == run.Done && t.answer.done:
@@ -257,10 +257,15 @@ func (t *teller) behind() {
 }
 
 // conclude tells what is left of the answer, now that the log has it.
-func (t *teller) conclude(text string, citations []event.Citation, thought string) {
-	a := &t.answer
+func (t *teller) conclude(m event.Message) {
+	a, text := &t.answer, m.Said()
 	if !t.early {
-		t.think(thought)
+		t.think(m.Reasoning)
+		if text == "" && len(m.Calls) > 0 {
+			a.done = true
+			t.functions(m.Calls)
+			return
+		}
 		t.begin()
 	}
 	if !a.void && strings.HasPrefix(text, a.pieces) {
@@ -270,7 +275,7 @@ func (t *teller) conclude(text string, citations []event.Citation, thought strin
 	}
 	t.behind()
 	marks := []annotation{}
-	for i, c := range citations {
+	for i, c := range m.Citations {
 		marks = append(marks, annotation{Type: "url_citation", Start: c.Start, End: c.End, URL: c.URL, Title: c.Title})
 		t.say(streamed{
 			Type: "response.output_text.annotation.added", ItemID: t.messageID(), OutputIndex: &a.index, ContentIndex: at(0), AnnotationIndex: at(i), Annotation: &marks[i],
@@ -283,8 +288,9 @@ func (t *teller) conclude(text string, citations []event.Citation, thought strin
 	t.done(a.index, messageItem{ID: t.messageID(), Type: typeMessage, Status: completed, Role: "assistant", Content: []textPart{part}})
 	t.release()
 	if t.early {
-		t.think(thought)
+		t.think(m.Reasoning)
 	}
+	t.functions(m.Calls)
 }
 
 // release tells what has waited for the answer.

@@ -2,8 +2,8 @@ package responses
 
 import "encoding/json"
 
-// Response is a whole one, as far as it is. What steers a model and not the answer
-// is shown as if nobody had asked for it, because nothing here heeds it.
+// Response is a whole one, as far as it is. What steers a model and was not
+// passed on to one is shown as if nobody had asked for it.
 type Response struct {
 	ID                string            `json:"id"`
 	Object            string            `json:"object"`
@@ -32,8 +32,8 @@ type Response struct {
 	Store             bool              `json:"store"`
 	Temperature       float64           `json:"temperature"`
 	Text              textSettings      `json:"text"`
-	ToolChoice        string            `json:"tool_choice"`
-	Tools             []json.RawMessage `json:"tools"`
+	ToolChoice        toolChoice        `json:"tool_choice"`
+	Tools             []toolParam       `json:"tools"`
 	TopLogprobs       int               `json:"top_logprobs"`
 	TopP              float64           `json:"top_p"`
 	Truncation        string            `json:"truncation"`
@@ -53,7 +53,7 @@ const (
 func blank() Response {
 	return Response{
 		Object: "response", Status: queued, Output: []any{}, Metadata: map[string]string{}, ParallelToolCalls: true, ServiceTier: "default", Store: true,
-		Temperature: 1, Text: textSettings{textFormat{"text"}}, ToolChoice: "auto", Tools: []json.RawMessage{}, TopP: 1, Truncation: "disabled",
+		Temperature: 1, Text: textSettings{textFormat{Type: "text"}}, Tools: []toolParam{}, TopP: 1, Truncation: "disabled",
 	}
 }
 
@@ -76,8 +76,13 @@ type textSettings struct {
 	Format textFormat `json:"format"`
 }
 
+// textFormat is the form of an answer: text, json_object, or json_schema.
 type textFormat struct {
-	Type string `json:"type"`
+	Type        string          `json:"type"`
+	Name        string          `json:"name,omitempty"`
+	Description *string         `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	Strict      *bool           `json:"strict,omitempty"`
 }
 
 // Usage is what the model calls of a response took.
@@ -144,6 +149,15 @@ type (
 		Queries []string `json:"queries,omitempty"`
 		URL     string   `json:"url,omitempty"`
 	}
+	// functionItem is a call of a function of the client's own.
+	functionItem struct {
+		ID        string `json:"id"`
+		Type      string `json:"type"`
+		Status    string `json:"status"`
+		CallID    string `json:"call_id"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	}
 	// callItem is the call of a tool that is carried out here: a function_call would
 	// ask the client to do it.
 	callItem struct {
@@ -165,6 +179,7 @@ const (
 	typeReasoning = "reasoning"
 	typeSearch    = "web_search_call"
 	typeCall      = "mcp_call"
+	typeFunction  = "function_call"
 )
 
 // streamed is an event of a stream; which fields there are depends on its type.
@@ -183,6 +198,7 @@ type streamed struct {
 	Delta           *string     `json:"delta,omitempty"`
 	Text            *string     `json:"text,omitempty"`
 	Arguments       *string     `json:"arguments,omitempty"`
+	Name            string      `json:"name,omitempty"`
 	Logprobs        *[]struct{} `json:"logprobs,omitempty"`
 }
 

@@ -12,6 +12,9 @@ import (
 	"dossier"
 	"dossier/internal/server"
 	"dossier/mode/agents"
+	"dossier/mode/ingest"
+	"dossier/mode/relay"
+	"dossier/mode/toolcall"
 )
 
 // Kinds of entries in the directory of agents.
@@ -27,6 +30,14 @@ type Directory struct {
 	// Default is the model of requests that name none, if there is one of the name.
 	Default string
 }
+
+// New is the directory of what can be asked for among some modes.
+func New(modes []string, byDefault string) Directory {
+	return Directory{Modes: slices.DeleteFunc(slices.Clone(modes), func(name string) bool { return slices.Contains(inner, name) }), Default: byDefault}
+}
+
+// inner are the modes that are none to be asked for by their names.
+var inner = []string{agents.Name, ingest.Name, relay.Name, toolcall.Name}
 
 // Model is what a name stands for: a mode, or else an agent.
 type Model struct {
