@@ -11,7 +11,7 @@ FUZZTIME ?= 60s
 TOOL := go tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test fmt fmt-check tidy-check vet chromium clients lint vuln bench eval fuzz
+.PHONY: help build test fmt fmt-check tidy-check vet chromium clients lint vuln bench eval conformance conformance-responses fuzz
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -42,6 +42,8 @@ bench: ## measure the kernel, agents, ingest, the index and HTML extraction besi
 eval: ## measure quality over the evaluation sets and write bench/results
 	go run ./bench/eval
 
+conformance: conformance-responses ## run the suites of others against the server and write bench/results
+
 fuzz: ## fuzz every target for FUZZTIME (60s)
 	@go run ./internal/gotest -fuzz $(FUZZTIME) $(PKG)
 
@@ -59,6 +61,9 @@ tidy-check:
 
 vet:
 	go vet $(PKG)
+
+conformance-responses: clients
+	go run ./bench/openresponses
 
 # Some tests drive a real browser. Where there is none and root may install one,
 # it is installed; else those tests say that they tested nothing.

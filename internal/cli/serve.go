@@ -15,6 +15,7 @@ import (
 	"dossier/internal/base/term"
 	"dossier/internal/config"
 	"dossier/internal/server"
+	"dossier/internal/server/responses"
 	"dossier/lang"
 	"dossier/run"
 )
@@ -92,6 +93,7 @@ func (c serveCmd) Run(a *app) error {
 		Policy: server.Policy{Folders: folders, Shared: cfg.Server.Collections, Limits: run.Limits{
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		}},
+		Protocols: []server.Protocol{responses.Protocol(engine.Modes())},
 	})
 	if err != nil {
 		return err
