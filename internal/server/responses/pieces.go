@@ -9,21 +9,21 @@ const (
 	share    = 100
 )
 
-// cut is where the piece of a text ends that begins at from. It depends on nothing
-// but the text before it, and that more follows: of a text that is still being
-// written (whole is false) it is -1 as long as the piece may become longer.
-func cut(text string, from int, whole bool) int {
-	least := from / share
-	space := false
-	for i, r := range text[from:] {
-		if now := unicode.IsSpace(r); i > least && (space && !now || i >= longWord) {
-			return from + i
-		} else {
-			space = now
+// cut is how long the next piece is of a text of which only the rest is left, with
+// so many bytes before it. It depends on nothing behind the piece, save that
+// something is there: while the text is still being written (whole is false) it is
+// -1 as long as the piece may become longer.
+func cut(rest string, before int, whole bool) int {
+	least, space := before/share, false
+	for i, r := range rest {
+		now := unicode.IsSpace(r)
+		if i > least && (space && !now || i >= longWord) {
+			return i
 		}
+		space = now
 	}
-	if whole && from < len(text) {
-		return len(text)
+	if whole && rest != "" {
+		return len(rest)
 	}
 	return -1
 }

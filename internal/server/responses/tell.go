@@ -51,9 +51,10 @@ type writing struct {
 	begun  bool
 	done   bool
 	void   bool   // what was shown of it does not hold
-	text   string // as it is being written
-	lost   bool   // not all of it is there
-	pieces string // what was shown
+	shown  []byte // the pieces so far
+	at     int    // how much there is of the text as it is being written
+	rest   string // what of that was not shown
+	astray bool   // that is not what was shown, or not all of it is there
 }
 
 // newTeller begins a stream for a reader to whom the answer was opened early after
@@ -222,28 +223,31 @@ func (t *teller) write(d event.AnswerDelta) {
 		return // what is ready is in the log at once
 	}
 	if d.Reset || d.At == 0 {
-		a.text, a.lost = "", false
+		a.at, a.rest, a.astray = 0, "", false
 	}
-	if a.lost = a.lost || d.At != len(a.text); a.lost {
+	text := d.Text
+	if again := min(len(text), len(a.shown)-a.at); again > 0 { // the model starts over with what it said before
+		a.astray = a.astray || text[:again] != string(a.shown[a.at:a.at+again])
+		text = text[again:]
+	}
+	a.astray = a.astray || d.At != a.at
+	a.at += len(d.Text)
+	if a.void || a.astray {
 		return
 	}
-	a.text += d.Text
-	from := len(a.pieces)
-	if a.void || !strings.HasPrefix(a.text, a.pieces) {
-		return
-	}
-	for end := cut(a.text, from, false); end >= 0; end = cut(a.text, from, false) {
+	a.rest += text
+	for end := cut(a.rest, len(a.shown), false); end >= 0; end = cut(a.rest, len(a.shown), false) {
 		if !a.begun {
 			t.opened = t.last
 			t.openEarly()
 		}
-		t.piece(a.text[from:end])
-		from = end
+		t.piece(a.rest[:end])
+		a.rest = a.rest[end:]
 	}
 }
 
 func (t *teller) piece(text string) {
-	t.answer.pieces += text
+	t.answer.shown = append(t.answer.shown, text...)
 	t.say(streamed{
 		Type: "response.output_text.delta", ItemID: t.messageID(), OutputIndex: &t.answer.index, ContentIndex: at(0), Delta: &text, Logprobs: &[]struct{}{},
 	})
@@ -268,9 +272,11 @@ func (t *teller) conclude(m event.Message) {
 		}
 		t.begin()
 	}
-	if !a.void && strings.HasPrefix(text, a.pieces) {
-		for from := len(a.pieces); from < len(text); from = len(a.pieces) {
-			t.piece(text[from:cut(text, from, true)])
+	if rest, holds := strings.CutPrefix(text, string(a.shown)); holds && !a.void {
+		for rest != "" {
+			end := cut(rest, len(a.shown), true)
+			t.piece(rest[:end])
+			rest = rest[end:]
 		}
 	}
 	t.behind()

@@ -182,6 +182,11 @@ func TestAnswersAreShownWhileTheyAreWritten(t *testing.T) {
 	if n := len(deltas(before)); n < len(deltas(late))-1 {
 		t.Errorf("%d pieces before the answer was whole", n)
 	}
+	// A model that starts over with the same words goes on where it was.
+	again := recorded(append(append(written(said[:40], 3), event.AnswerDelta{Reset: true}), append(written(said, 5), message, done())...)...)
+	if got := strings.Join(deltas(streamOf(t, again, -1, true)), ""); got != said {
+		t.Errorf("the model starts over: %q", got)
+	}
 	// Who comes in the middle of the writing waits for the log.
 	middle := len(recorded()) + 5
 	if n := len(deltas(streamOf(t, log[middle:len(log)-2], -1, true))); n != 0 {
@@ -221,7 +226,7 @@ func TestCut(t *testing.T) {
 	text := strings.Repeat(said+" ", 40)
 	var whole []int
 	for from := 0; from < len(text); {
-		from = cut(text, from, true)
+		from += cut(text[from:], from, true)
 		whole = append(whole, from)
 	}
 	if len(whole) > 600 {
@@ -230,9 +235,11 @@ func TestCut(t *testing.T) {
 	for n := range text {
 		var part []int
 		for from := 0; ; {
-			if from = cut(text[:n], from, false); from < 0 {
+			more := cut(text[from:n], from, false)
+			if more < 0 {
 				break
 			}
+			from += more
 			part = append(part, from)
 		}
 		for i, end := range part {
