@@ -39,6 +39,9 @@ const shaped = await client.chat.completions.create({
 });
 out.shaped = JSON.parse(shaped.choices[0].message.content);
 
+const vectors = await client.embeddings.create({ model: "any", input: ["sea", "mountain"] });
+out.vectors = vectors.data.map((d) => d.embedding.length > 1 && d.embedding.some((x) => x !== 0));
+
 try {
   await client.chat.completions.create({ model: "nothing", messages });
 } catch (err) {

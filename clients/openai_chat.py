@@ -36,6 +36,9 @@ shaped = client.chat.completions.create(
 )
 out["shaped"] = json.loads(shaped.choices[0].message.content)
 
+vectors = client.embeddings.create(model="any", input=["sea", "mountain"])
+out["vectors"] = [len(d.embedding) > 1 and any(x != 0 for x in d.embedding) for d in vectors.data]
+
 try:
     client.chat.completions.create(model="nothing", messages=messages)
 except api.APIStatusError as err:

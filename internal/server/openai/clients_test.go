@@ -21,7 +21,7 @@ import (
 // knows is a site whose model answers questions, calls functions when it has some,
 // and writes JSON when it is to.
 func knows(t *testing.T) *sitetest.Site {
-	return sitetest.Start(t, sitetest.Options{Protocols: protocols(""), Script: llmtest.Script{Rules: []llmtest.Rule{{
+	return sitetest.Start(t, sitetest.Options{Protocols: protocols(""), Set: map[string]string{"models.embeddings.model": "vectors"}, Script: llmtest.Script{Rules: []llmtest.Rule{{
 		Reply: llmtest.Do(func(req *llmtest.Request) *llmtest.Reply {
 			last := req.Messages[len(req.Messages)-1]
 			switch {
@@ -46,6 +46,7 @@ type got struct {
 	Call                           struct{ Name, Arguments string }
 	Shaped                         struct{ Name string }
 	Error                          []any
+	Vectors                        []bool
 }
 
 func (g got) check(t *testing.T) {
@@ -62,6 +63,9 @@ func (g got) check(t *testing.T) {
 	}
 	if g.Shaped.Name != "blue" {
 		t.Errorf("schema: %+v", g.Shaped)
+	}
+	if !slices.Equal(g.Vectors, []bool{true, true}) {
+		t.Errorf("vectors: %v", g.Vectors)
 	}
 	if !reflect.DeepEqual(g.Error, []any{float64(http.StatusBadRequest), "usage", true}) {
 		t.Errorf("error: %v", g.Error)
@@ -143,6 +147,12 @@ func withGo(t *testing.T, s *sitetest.Site) (g got) {
 	shaped, err := client.Chat.Completions.New(ctx, params)
 	must(err)
 	must(json.Unmarshal([]byte(shaped.Choices[0].Message.Content), &g.Shaped))
+
+	vectors, err := client.Embeddings.New(ctx, api.EmbeddingNewParams{Model: "any", Input: api.EmbeddingNewParamsInputUnion{OfArrayOfStrings: []string{"sea", "mountain"}}})
+	must(err)
+	for _, v := range vectors.Data {
+		g.Vectors = append(g.Vectors, len(v.Embedding) > 1)
+	}
 
 	params = ask("Why?")
 	params.Model = "nothing"

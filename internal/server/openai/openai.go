@@ -4,12 +4,14 @@
 package openai
 
 import (
+	"context"
 	"net/http"
 
 	"dossier/internal/access"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
 	"dossier/internal/server/internal/models"
+	"dossier/llm"
 )
 
 // Options of the protocol.
@@ -21,6 +23,8 @@ type Options struct {
 	// Generator is the form of the streams of agents that name none: openai, or
 	// open_webui for text with foldable parts.
 	Generator string
+	// Embed turns texts into vectors.
+	Embed func(ctx context.Context, texts []string) (*llm.Embeddings, error)
 }
 
 // Protocol returns the routes.
@@ -32,6 +36,7 @@ func Protocol(o Options) server.Protocol {
 		{Pattern: "POST /v1/chat/completions", Scope: access.Run, Serve: a.chat, Doc: &server.Doc{
 			Summary: "Answer a conversation; with stream as server-sent events", Body: chatRequest{}, Reply: completion.Completion{},
 		}},
+		{Pattern: "POST /v1/embeddings", Scope: access.Run, Serve: a.embeddings, Doc: &server.Doc{Summary: "Turn texts into vectors", Body: embeddingRequest{}, Reply: embeddingList{}}},
 	}}
 }
 
