@@ -11,7 +11,7 @@ FUZZTIME ?= 60s
 TOOL := go tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test fmt fmt-check tidy-check vet chromium clients lint vuln bench eval eval-deep conformance fuzz
+.PHONY: help build test fmt fmt-check tidy-check vet chromium clients lint vuln bench eval eval-deep conformance conformance-responses fuzz
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -45,7 +45,7 @@ eval: ## measure quality over the evaluation sets and write bench/results
 eval-deep: ## measure deep research without a model beside deep_search and one search, and write bench/results/eval-deep.txt
 	go run ./bench/eval -set qa_2wiki_en,qa_hotpot_en,qa_musique_en,research_scholarqa_multi_en -out bench/results/eval-deep.txt
 
-conformance: clients ## run the suite of the Model Context Protocol against the server and write bench/results
+conformance: clients conformance-responses ## run the suites of others against the server and write bench/results
 	go run ./bench/conformance
 
 fuzz: ## fuzz every target for FUZZTIME (60s)
@@ -65,6 +65,9 @@ tidy-check:
 
 vet:
 	go vet $(PKG)
+
+conformance-responses: clients
+	go run ./bench/openresponses
 
 # Some tests drive a real browser. Where there is none and root may install one,
 # it is installed; else those tests say that they tested nothing.

@@ -47,8 +47,10 @@ func (e *Engine) carryOut(m mode.Mode, req *mode.Request, deliver func(quality))
 // tell tells an answer in pieces that nobody saw while it was written, or not as
 // it is.
 func tell(s *run.Scope, answer string) {
+	told := 0
 	for i, piece := range pieces(answer) {
-		_ = s.Emit(event.AnswerDelta{Text: piece, Reset: i == 0, Ready: true}) // who does not listen has the message
+		_ = s.Emit(event.AnswerDelta{Text: piece, At: told, Reset: i == 0, Ready: true}) // who does not listen has the message
+		told += len(piece)
 	}
 }
 

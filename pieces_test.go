@@ -43,6 +43,9 @@ func readStream(t *testing.T, events []event.Event) (s streamed) {
 			if d.Reset {
 				s.joined, s.live, s.pieces = "", "", 0
 			}
+			if d.At != len(s.joined) {
+				t.Errorf("%+v comes after %d bytes", d, len(s.joined))
+			}
 			s.joined += d.Text
 			if s.pieces++; !d.Ready {
 				s.live += d.Text

@@ -134,8 +134,8 @@ func (w *Work) showing(s *run.Scope, find finder) *show {
 		if h.stale = false; again {
 			w.shown = ""
 		}
+		_ = s.Emit(event.AnswerDelta{Text: text, At: len(w.shown), Reset: again})
 		w.shown += text
-		_ = s.Emit(event.AnswerDelta{Text: text, Reset: again})
 	}
 	h.chunks = find(h.stream.Write)
 	return h

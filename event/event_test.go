@@ -55,7 +55,7 @@ var every = []event.Data{
 	event.SourceFound{Number: 1, Title: "T", URL: "https://example.org/"},
 	event.SourceRead{Number: 1, URL: "https://example.org/", Hash: "sha256-00", Words: 10},
 	event.SourceFailed{URL: "https://example.org/", Reason: "404"},
-	event.AnswerDelta{Text: "he", Ready: true},
+	event.AnswerDelta{Text: "he", At: 3, Ready: true},
 	event.Message{
 		Role: "assistant", Text: "# Q\n\nhello [1]", KeyPoints: []string{"k"}, Model: "m", Answer: "hello [1]",
 		Citations: []event.Citation{{Number: 1, URL: "https://example.org/", Title: "T", Start: 6, End: 9, Quote: "hello"}},

@@ -290,9 +290,12 @@ type (
 	// AnswerDelta is a piece of the answer as it is written. Reset says that
 	// the writing starts over and what was shown is void. Ready says that the
 	// answer is whole and nobody saw it while it was written: its Message follows
-	// at once. It is transient; the pieces together are what Message.Said returns.
+	// at once. At is how many bytes of the answer were told before: who has others
+	// has missed some. It is transient; the pieces together are what Message.Said
+	// returns.
 	AnswerDelta struct {
 		Text  string `json:"text,omitempty"`
+		At    int    `json:"at,omitempty"`
 		Reset bool   `json:"reset,omitempty"`
 		Ready bool   `json:"ready,omitempty"`
 	}

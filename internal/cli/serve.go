@@ -16,6 +16,8 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/server"
 	"dossier/internal/server/mcp"
+	"dossier/internal/server/openai"
+	"dossier/internal/server/responses"
 	"dossier/lang"
 	"dossier/run"
 )
@@ -91,7 +93,7 @@ func (c serveCmd) Run(a *app) error {
 			AnyHost: required && !server.Loopback(host) && len(cfg.Server.Hosts) == 0,
 		},
 		Policy:    policy,
-		Protocols: []server.Protocol{mcp.Protocol(mcp.Options{Version: version(), Log: a.log})},
+		Protocols: a.protocols(cfg, engine),
 	})
 	if err != nil {
 		return err
@@ -112,6 +114,18 @@ func policyOf(cfg *config.Config) (server.Policy, error) {
 		Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 	}}, err
 }
+
+// protocols are those of others that the server speaks.
+func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Protocol {
+	return []server.Protocol{
+		openai.Protocol(openai.Options{Modes: engine.Modes(), Default: defaultModel, Generator: cfg.Execution.StreamingGenerator, Embed: engine.Embed}),
+		responses.Protocol(engine.Modes()),
+		mcp.Protocol(mcp.Options{Version: version(), Log: a.log}),
+	}
+}
+
+// defaultModel is that of chat completions which name none.
+const defaultModel = "sgr_tool_calling_agent"
 
 // take lets the flags of the command count as those of every command do.
 func (c serveCmd) take(a *app) error {

@@ -107,8 +107,8 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	}, prompt.Options[SynthesizedAnswer]{
 		Model: req.Model, StreamField: "answer",
 		Sink: func(text string) {
+			_ = s.Emit(event.AnswerDelta{Text: text, At: written.Len()})
 			written.WriteString(text)
-			_ = s.Emit(event.AnswerDelta{Text: text})
 		},
 		Reset: func() {
 			written.Reset()

@@ -71,8 +71,8 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 				_ = step.Emit(event.AnswerDelta{Reset: true})
 			}
 			if c.Text != "" {
+				_ = step.Emit(event.AnswerDelta{Text: c.Text, At: shown.Len()})
 				shown.WriteString(c.Text)
-				_ = step.Emit(event.AnswerDelta{Text: c.Text})
 			}
 		}
 		return m.ask(ctx, step, req, sink)

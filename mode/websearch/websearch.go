@@ -202,12 +202,17 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 			in.Parts = append(in.Parts, f.Title)
 		}
 	}
+	stream := &cite.Stream{}
 	tell := func(text string, again bool) {
+		d := event.AnswerDelta{Text: text, Reset: again}
+		if !again {
+			d.At = len(stream.Passed())
+		}
 		if w.scope.Path() == "" { // else it is a part of larger work, not the answer
-			_ = w.scope.Emit(event.AnswerDelta{Text: text, Reset: again})
+			_ = w.scope.Emit(d)
 		}
 	}
-	stream := &cite.Stream{Pass: tell}
+	stream.Pass = tell
 	made, err := answer.Do(ctx, w.scope, w.mode.models, in, prompt.Options[SynthesizedAnswer]{
 		Model: w.req.Model, StreamField: "answer", Sink: stream.Write, Reset: func() {
 			stream.Reset()

@@ -5,16 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"regexp"
-	"slices"
 	"strings"
 
 	"dossier"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
+	"dossier/internal/server/internal/models"
 	"dossier/llm"
 	"dossier/mode"
-	"dossier/mode/agents"
 	"dossier/mode/chat"
 	"dossier/mode/relay"
 	"dossier/run"
@@ -102,15 +100,6 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage,omitempty"`
 }
 
-// Kinds of entries in the directory of agents.
-const (
-	instance = "instance"
-	remote   = "remote"
-)
-
-// agentID is how ids of agents look, also in the midst of a text.
-var agentID = regexp.MustCompile(`(?i)[\p{L}\p{Nd}_]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
-
 // work is a run that a request has begun, or goes on with.
 type work struct {
 	run   run.Record
@@ -171,35 +160,22 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 			return a.goOn(ctx, e, req, last)
 		}
 	}
-	model, err := a.known(ctx, e, req.Model)
+	model, err := a.directory.Find(ctx, req.Model)
 	if err != nil {
 		return work{}, err
 	}
 	ask := dossier.Request{Messages: req.Messages, Request: mode.Request{Custom: req.Custom}}
-	if slices.Contains(a.Modes, model.Name) && model.Kind == "" {
-		ask.Mode, ask.NoInput = model.Name, true // there is nobody who could be asked: a completion answers
-		if model.Name == chat.Name && req.relayed() {
-			ask.Mode, ask.Relay, ask.Messages = relay.Name, req.relay(), nil
-			ask.Question = cmp.Or(strings.TrimSpace(req.Messages[len(req.Messages)-1].Content), "…")
-		}
-	} else {
-		ask.Mode = agents.Name
-		if model.Kind == instance {
-			ask.Instance = model.Name
-		} else {
-			ask.Agent = model.Name
-		}
+	model.Into(&ask)
+	if ask.Mode == chat.Name && req.relayed() {
+		ask.Mode, ask.Relay, ask.Messages = relay.Name, req.relay(), nil
+		ask.Question = cmp.Or(strings.TrimSpace(req.Messages[len(req.Messages)-1].Content), "…")
 	}
 	req.Model = model.Name
 	rec, err := e.Start(ctx, ask)
 	if err != nil {
 		return work{}, err
 	}
-	agent := model.Name
-	if model.Kind == instance {
-		agent = model.Template
-	}
-	return work{run: rec, fresh: true, webUI: ask.Mode == agents.Name && a.webUI(ctx, e, agent)}, nil
+	return work{run: rec, fresh: true, webUI: !model.Mode && a.webUI(ctx, e, model.Definition())}, nil
 }
 
 // named are the ids of agents that a request may be meant for: those in what was
@@ -207,9 +183,9 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 func named(req *chatRequest) []string {
 	var ids []string
 	for _, m := range req.Messages {
-		ids = append(ids, agentID.FindAllString(m.Content, -1)...)
+		ids = append(ids, models.AgentIDs(m.Content)...)
 	}
-	if agentID.FindString(req.Model) == req.Model && req.Model != "" {
+	if models.IsAgentID(req.Model) {
 		ids = append(ids, req.Model)
 	}
 	return ids
@@ -241,33 +217,6 @@ func (a *api) goOn(ctx context.Context, e server.Engine, req *chatRequest, last 
 	rec, err := e.Start(ctx, dossier.Request{Messages: req.Messages[len(req.Messages)-1:], Request: mode.Request{AgentID: last.Agent, Custom: req.Custom}})
 	at.run, at.after = rec, 0
 	return at, err
-}
-
-// known finds a model by its name: the kind of a mode is empty.
-func (a *api) known(ctx context.Context, e server.Engine, name string) (dossier.AgentEntry, error) {
-	list, err := e.Agents(ctx)
-	if err != nil {
-		return dossier.AgentEntry{}, err
-	}
-	find := func(name string) (dossier.AgentEntry, bool) {
-		if full := dossier.ModeName(name); slices.Contains(a.Modes, full) {
-			return dossier.AgentEntry{Name: full}, true
-		}
-		at := slices.IndexFunc(list, func(entry dossier.AgentEntry) bool { return entry.Name == name && entry.Kind != remote })
-		if at < 0 {
-			return dossier.AgentEntry{}, false
-		}
-		return list[at], true
-	}
-	if name == "" {
-		if found, ok := find(a.Default); ok {
-			return found, nil
-		}
-	}
-	if found, ok := find(name); ok {
-		return found, nil
-	}
-	return dossier.AgentEntry{}, a.unknown(ctx, e, name)
 }
 
 // webUI says whether an agent's stream is to be text with foldable parts.

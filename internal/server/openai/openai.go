@@ -6,16 +6,12 @@ package openai
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"dossier/internal/access"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
+	"dossier/internal/server/internal/models"
 	"dossier/llm"
-	"dossier/mode/agents"
-	"dossier/mode/ingest"
-	"dossier/mode/relay"
-	"dossier/mode/toolcall"
 )
 
 // Options of the protocol.
@@ -33,8 +29,7 @@ type Options struct {
 
 // Protocol returns the routes.
 func Protocol(o Options) server.Protocol {
-	o.Modes = slices.DeleteFunc(slices.Clone(o.Modes), func(name string) bool { return slices.Contains(inner, name) })
-	a := &api{o}
+	a := &api{o, models.New(o.Modes, o.Default)}
 	return server.Protocol{Name: "openai", Fail: fail, Routes: []server.Route{
 		{Pattern: "GET /v1/models", Scope: access.Read, Serve: a.models, Doc: &server.Doc{Summary: "List the models: modes, agents, templates and instances", Reply: modelList{}}},
 		{Pattern: "GET /v1/models/{model}", Scope: access.Read, Serve: a.model, Doc: &server.Doc{Summary: "Show a model", Reply: modelBody{}}},
@@ -45,10 +40,10 @@ func Protocol(o Options) server.Protocol {
 	}}
 }
 
-// inner are the modes that are none to be asked for by their names.
-var inner = []string{agents.Name, ingest.Name, relay.Name, toolcall.Name}
-
-type api struct{ Options }
+type api struct {
+	Options
+	directory models.Directory
+}
 
 // fail writes an error in the form that clients of this API expect.
 func fail(w http.ResponseWriter, _ *http.Request, status int, p *server.Problem) {
