@@ -37,8 +37,12 @@ const (
 	remote   = "remote"
 )
 
-// agentID is how ids of agents look, also in the midst of a text.
-var agentID = regexp.MustCompile(`(?i)[\p{L}\p{Nd}_]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
+// agentID is how ids of agents look, also in the midst of a text; latinID those
+// with a Latin name.
+var (
+	agentID = regexp.MustCompile(`(?i)[\p{L}\p{Nd}_]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
+	latinID = regexp.MustCompile(`(?i)\w+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$`)
+)
 
 // work is a run that a request has begun, or goes on with.
 type work struct {
@@ -91,14 +95,12 @@ func (a *api) chat(w http.ResponseWriter, r *http.Request) error {
 // waits for.
 func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	e := server.EngineOf(ctx)
-	for _, id := range named(req) {
-		last, err := lastOf(ctx, e, id)
-		if err != nil {
-			return work{}, err
-		}
-		if last.ID != "" {
-			return a.goOn(ctx, e, req, last)
-		}
+	last, err := meant(ctx, req)
+	if err != nil {
+		return work{}, err
+	}
+	if last.ID != "" {
+		return a.goOn(ctx, e, req, last)
 	}
 	model, err := a.known(ctx, e, req.Model)
 	if err != nil {
@@ -124,15 +126,44 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	if model.Kind == instance {
 		agent = model.Template
 	}
-	return work{run: rec, fresh: true, webUI: ask.Mode == agents.Name && a.webUI(ctx, e, agent)}, nil
+	return work{run: rec, fresh: true, webUI: ask.Mode == agents.Name && completion.WebUI(ctx, agent, a.Generator)}, nil
+}
+
+// meant is the last run of the agent that a request is for: the first one named
+// that waits for an answer, else the one that is the model, else the first one
+// that has ended. One without an id says that it is for none.
+func meant(ctx context.Context, req *chatRequest) (run.Record, error) {
+	var model, done run.Record
+	for _, id := range named(req) {
+		last, err := completion.LastRun(ctx, id)
+		switch {
+		case err != nil || last.Status == run.Waiting:
+			return last, err
+		case last.ID == "":
+		case id == req.Model:
+			model = last
+		case last.Status.Ended() && done.ID == "":
+			done = last
+		}
+	}
+	if model.ID != "" {
+		return model, nil
+	}
+	return done, nil
 }
 
 // named are the ids of agents that a request may be meant for: those in what was
-// said, the first one first, then the model.
+// said, the first one first, then the model. Where no space is left before one,
+// it is looked for without the letters that no Latin name has, too.
 func named(req *chatRequest) []string {
 	var ids []string
 	for _, m := range req.Messages {
-		ids = append(ids, agentID.FindAllString(m.Content, -1)...)
+		for _, id := range agentID.FindAllString(m.Content, -1) {
+			ids = append(ids, id)
+			if short := latinID.FindString(id); short != id && short != "" {
+				ids = append(ids, short)
+			}
+		}
 	}
 	if agentID.FindString(req.Model) == req.Model && req.Model != "" {
 		ids = append(ids, req.Model)
@@ -140,22 +171,13 @@ func named(req *chatRequest) []string {
 	return ids
 }
 
-// lastOf is the last run of an agent that the caller sees; none has no id.
-func lastOf(ctx context.Context, e server.Engine, agent string) (run.Record, error) {
-	list, err := e.List(ctx, dossier.Filter{Agent: agent, Limit: 1})
-	if err != nil || len(list) == 0 {
-		return run.Record{}, err
-	}
-	return e.Get(ctx, list[0].ID)
-}
-
 // goOn answers what an agent has asked, or gives one that is done its next task.
 func (a *api) goOn(ctx context.Context, e server.Engine, req *chatRequest, last run.Record) (work, error) {
-	var before mode.Request
-	if err := json.Unmarshal(last.Request, &before); err != nil {
+	before, err := completion.Asked(last)
+	if err != nil {
 		return work{}, err
 	}
-	at := work{run: last, after: last.LastSeq, webUI: a.webUI(ctx, e, before.Agent)}
+	at := work{run: last, after: last.LastSeq, webUI: completion.WebUI(ctx, before.Agent, a.Generator)}
 	said := req.Messages[len(req.Messages)-1]
 	if last.Status == run.Waiting {
 		if said.Role != llm.RoleUser {
@@ -193,13 +215,4 @@ func (a *api) known(ctx context.Context, e server.Engine, name string) (dossier.
 		return found, nil
 	}
 	return dossier.AgentEntry{}, a.unknown(ctx, e, name)
-}
-
-// webUI says whether an agent's stream is to be text with foldable parts.
-func (a *api) webUI(ctx context.Context, e server.Engine, agent string) bool {
-	generator := a.Generator
-	if member, err := e.Agent(ctx, agent); err == nil && member.Agent.Generator != "" {
-		generator = member.Agent.Generator
-	}
-	return generator == "open_webui"
 }
