@@ -15,7 +15,11 @@ import (
 	"dossier/internal/base/term"
 	"dossier/internal/config"
 	"dossier/internal/server"
+	"dossier/internal/server/openai"
+	"dossier/internal/server/sgr"
 	"dossier/lang"
+	"dossier/mode/ingest"
+	"dossier/mode/toolcall"
 	"dossier/run"
 )
 
@@ -92,6 +96,7 @@ func (c serveCmd) Run(a *app) error {
 		Policy: server.Policy{Folders: folders, Shared: cfg.Server.Collections, Limits: run.Limits{
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 		}},
+		Protocols: protocols(cfg, engine),
 	})
 	if err != nil {
 		return err
@@ -103,6 +108,16 @@ func (c serveCmd) Run(a *app) error {
 	<-a.ctx.Done()
 	a.notef("%s", lang.Text(a.locale(), "serve.stopping"))
 	return nil
+}
+
+// protocols are those that are served beside the API of Dossier itself.
+func protocols(cfg *config.Config, engine *dossier.Engine) []server.Protocol {
+	generator := cfg.Execution.StreamingGenerator
+	models := slices.DeleteFunc(engine.Modes(), func(name string) bool { return name == ingest.Name || name == toolcall.Name }) // these answer nothing
+	return []server.Protocol{
+		openai.Protocol(openai.Options{Modes: models, Default: "sgr_tool_calling_agent", Generator: generator}),
+		sgr.Protocol(sgr.Options{Generator: generator}),
+	}
 }
 
 // take lets the flags of the command count as those of every command do.
@@ -128,7 +143,7 @@ func (c serveCmd) take(a *app) error {
 	}
 	logging := c.LoggingFile
 	if logging == "" {
-		logging = getenv(a.proc.Env, "LOGGING_FILE")
+		logging = getenv(a.environ(), "LOGGING_FILE")
 	}
 	if logging == "" {
 		return nil
@@ -147,6 +162,16 @@ func (c serveCmd) take(a *app) error {
 		}
 	}
 	return nil
+}
+
+// environ is the environment with what .env adds to it. What is wrong with the
+// configuration is told where that is needed.
+func (a *app) environ() []string {
+	c, err := config.Load(config.Sources{Env: a.proc.Env, DotEnv: true, Dir: a.proc.Dir, File: a.Config, Flags: a.flags()})
+	if err != nil {
+		return a.proc.Env
+	}
+	return c.Environ()
 }
 
 // readLogging takes level and file out of a YAML file: our own two keys, or what

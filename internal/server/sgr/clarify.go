@@ -62,7 +62,7 @@ func said(w http.ResponseWriter, r *http.Request) (string, error) {
 	var body map[string]json.RawMessage
 	if err := server.Read(w, r, &body); err != nil {
 		if server.Describe(err).Code == "usage" {
-			return "", &fault{[]string{"body"}, err.Error(), "json_invalid"}
+			return "", &fault{[]any{"body"}, err.Error(), "json_invalid"}
 		}
 		return "", err
 	}
@@ -74,27 +74,31 @@ func said(w http.ResponseWriter, r *http.Request) (string, error) {
 	case was:
 		var text string
 		if json.Unmarshal(earlier, &text) != nil {
-			return "", &fault{[]string{"body", "clarifications"}, "Input should be a valid string", "string_type"}
+			return "", &fault{[]any{"body", "clarifications"}, "Input should be a valid string", "string_type"}
 		}
 		if strings.TrimSpace(text) == "" {
-			return "", &fault{[]string{"body", "clarifications"}, "String should have at least 1 character", "string_too_short"}
+			return "", &fault{[]any{"body", "clarifications"}, "String should have at least 1 character", "string_too_short"}
 		}
 		return text, nil
 	}
-	return "", &fault{[]string{"body", "messages"}, "Field required", "missing"}
+	return "", &fault{[]any{"body", "messages"}, "Field required", "missing"}
 }
 
 func fromMessages(raw json.RawMessage) (string, error) {
-	at := []string{"body", "messages"}
+	at := []any{"body", "messages"}
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
 		return "", &fault{at, "Input should be a valid list", "list_type"}
 	}
 	var texts []string
-	for _, item := range list {
+	for i, item := range list {
 		var turn mode.Turn
-		if err := json.Unmarshal(item, &turn); err != nil {
-			return "", &fault{at, "Value error, " + err.Error(), "value_error"}
+		var typ *json.UnmarshalTypeError
+		switch err := json.Unmarshal(item, &turn); {
+		case errors.As(err, &typ):
+			return "", &fault{append(at, i), "Input should be a valid message", "model_type"}
+		case err != nil:
+			return "", &fault{append(at, i), "Value error, " + err.Error(), "value_error"}
 		}
 		if text := strings.TrimSpace(turn.Content); turn.Role == llm.RoleUser && text != "" {
 			texts = append(texts, text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
@@ -11,9 +12,9 @@ import (
 
 // fault is what is wrong with a part of a request, as FastAPI's clients read it.
 type fault struct {
-	Place   []string `json:"loc"`
-	Message string   `json:"msg"`
-	Type    string   `json:"type"`
+	Place   []any  `json:"loc"` // names and numbers of parts, from the outermost
+	Message string `json:"msg"`
+	Type    string `json:"type"`
 }
 
 func (f *fault) Error() string { return f.Message }
@@ -22,7 +23,11 @@ func (f *fault) Error() string { return f.Message }
 // a sentence for others.
 func (f *fault) reply(w http.ResponseWriter) error {
 	const status = http.StatusUnprocessableEntity
-	body := completion.NewError(status, &server.Problem{Code: "invalid", Message: fmt.Sprintf("%s: %s", f.Place[len(f.Place)-1], f.Message)})
+	var at strings.Builder
+	for _, part := range f.Place {
+		fmt.Fprintf(&at, "%v: ", part)
+	}
+	body := completion.NewError(status, &server.Problem{Code: "invalid", Message: at.String() + f.Message})
 	body.Detail = []*fault{f}
 	return server.Reply(w, status, body)
 }
@@ -34,7 +39,7 @@ func whole(r *http.Request, name string, usual, most int) (int, *fault) {
 	if text == "" {
 		return usual, nil
 	}
-	at := []string{"query", name}
+	at := []any{"query", name}
 	n, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
