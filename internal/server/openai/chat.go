@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
-	"slices"
 
 	"dossier"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
 	"dossier/llm"
 	"dossier/mode"
-	"dossier/mode/agents"
 	"dossier/run"
 )
 
@@ -30,12 +28,6 @@ type chatRequest struct {
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage,omitempty"`
 }
-
-// Kinds of entries in the directory of agents.
-const (
-	instance = "instance"
-	remote   = "remote"
-)
 
 // agentID is how ids of agents look, also in the midst of a text; latinID those
 // with a Latin name.
@@ -102,31 +94,18 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	if last.ID != "" {
 		return a.goOn(ctx, e, req, last)
 	}
-	model, err := a.known(ctx, e, req.Model)
+	model, err := a.directory().Find(ctx, req.Model)
 	if err != nil {
 		return work{}, err
 	}
 	ask := dossier.Request{Messages: req.Messages, Request: mode.Request{Custom: req.Custom}}
-	if slices.Contains(a.Modes, model.Name) && model.Kind == "" {
-		ask.Mode, ask.NoInput = model.Name, true // there is nobody who could be asked: a completion answers
-	} else {
-		ask.Mode = agents.Name
-		if model.Kind == instance {
-			ask.Instance = model.Name
-		} else {
-			ask.Agent = model.Name
-		}
-	}
+	model.Into(&ask)
 	req.Model = model.Name
 	rec, err := e.Start(ctx, ask)
 	if err != nil {
 		return work{}, err
 	}
-	agent := model.Name
-	if model.Kind == instance {
-		agent = model.Template
-	}
-	return work{run: rec, fresh: true, webUI: ask.Mode == agents.Name && completion.WebUI(ctx, agent, a.Generator)}, nil
+	return work{run: rec, fresh: true, webUI: !model.Mode && completion.WebUI(ctx, model.Definition(), a.Generator)}, nil
 }
 
 // meant is the last run of the agent that a request is for: the first one named
@@ -188,31 +167,4 @@ func (a *api) goOn(ctx context.Context, e server.Engine, req *chatRequest, last 
 	rec, err := e.Start(ctx, dossier.Request{Messages: req.Messages[len(req.Messages)-1:], Request: mode.Request{AgentID: last.Agent, Custom: req.Custom}})
 	at.run, at.after = rec, 0
 	return at, err
-}
-
-// known finds a model by its name: the kind of a mode is empty.
-func (a *api) known(ctx context.Context, e server.Engine, name string) (dossier.AgentEntry, error) {
-	list, err := e.Agents(ctx)
-	if err != nil {
-		return dossier.AgentEntry{}, err
-	}
-	find := func(name string) (dossier.AgentEntry, bool) {
-		if full := dossier.ModeName(name); slices.Contains(a.Modes, full) {
-			return dossier.AgentEntry{Name: full}, true
-		}
-		at := slices.IndexFunc(list, func(entry dossier.AgentEntry) bool { return entry.Name == name && entry.Kind != remote })
-		if at < 0 {
-			return dossier.AgentEntry{}, false
-		}
-		return list[at], true
-	}
-	if name == "" {
-		if found, ok := find(a.Default); ok {
-			return found, nil
-		}
-	}
-	if found, ok := find(name); ok {
-		return found, nil
-	}
-	return dossier.AgentEntry{}, a.unknown(ctx, e, name)
 }

@@ -1,14 +1,12 @@
 package openai
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
-	"dossier"
 	"dossier/internal/server"
+	"dossier/internal/server/internal/models"
 )
 
 // owner of all models.
@@ -33,23 +31,12 @@ func aModel(name string) modelBody {
 	return modelBody{ID: name, Object: "model", Created: created, OwnedBy: owner}
 }
 
-// names are those of the models that can be asked for, modes first.
-func (a *api) names(ctx context.Context, e server.Engine) ([]string, error) {
-	list, err := e.Agents(ctx)
-	if err != nil {
-		return nil, err
-	}
-	names := slices.Clone(a.Modes)
-	for _, entry := range list {
-		if entry.Kind != remote && !slices.Contains(names, entry.Name) {
-			names = append(names, entry.Name)
-		}
-	}
-	return names, nil
+func (a *api) directory() models.Directory {
+	return models.Directory{Modes: a.Modes, Default: a.Default}
 }
 
 func (a *api) models(w http.ResponseWriter, r *http.Request) error {
-	names, err := a.names(r.Context(), server.EngineOf(r.Context()))
+	names, err := a.directory().Names(r.Context())
 	if err != nil {
 		return err
 	}
@@ -62,7 +49,7 @@ func (a *api) models(w http.ResponseWriter, r *http.Request) error {
 
 func (a *api) model(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("model")
-	names, err := a.names(r.Context(), server.EngineOf(r.Context()))
+	names, err := a.directory().Names(r.Context())
 	if err != nil {
 		return err
 	}
@@ -70,13 +57,4 @@ func (a *api) model(w http.ResponseWriter, r *http.Request) error {
 		return &server.Problem{Code: "not_found", Message: fmt.Sprintf("there is no model %q", name), Hint: "GET /v1/models lists them"}
 	}
 	return server.Reply(w, http.StatusOK, aModel(name))
-}
-
-// unknown says that there is no such model.
-func (a *api) unknown(ctx context.Context, e server.Engine, name string) error {
-	names, err := a.names(ctx, e)
-	if err != nil {
-		return err
-	}
-	return &dossier.UsageError{Message: fmt.Sprintf("Invalid model '%s'. Available models: ['%s']", name, strings.Join(names, "', '"))}
 }

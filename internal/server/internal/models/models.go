@@ -1,0 +1,107 @@
+// Package models is what clients that ask for a model by its name can name: a
+// mode, an agent, a template, or an instance.
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dossier"
+	"dossier/internal/server"
+	"dossier/mode/agents"
+)
+
+// Kinds of entries in the directory of agents.
+const (
+	instance = "instance"
+	remote   = "remote"
+)
+
+// Directory is where models are looked up.
+type Directory struct {
+	// Modes that can be asked for.
+	Modes []string
+	// Default is the model of requests that name none, if there is one of the name.
+	Default string
+}
+
+// Model is what a name stands for: a mode, or else an agent.
+type Model struct {
+	Name string
+	// Mode says that it is one; Instance that it is a long-lived agent, made from
+	// Template.
+	Mode, Instance bool
+	Template       string
+}
+
+// Into makes a request one for the model. A mode asks nobody: whoever calls it by
+// this name waits for an answer.
+func (m Model) Into(ask *dossier.Request) {
+	switch {
+	case m.Mode:
+		ask.Mode, ask.NoInput = m.Name, true
+	case m.Instance:
+		ask.Mode, ask.Instance = agents.Name, m.Name
+	default:
+		ask.Mode, ask.Agent = agents.Name, m.Name
+	}
+}
+
+// Definition is the name of the agent that the model is; empty for a mode.
+func (m Model) Definition() string {
+	switch {
+	case m.Mode:
+		return ""
+	case m.Instance:
+		return m.Template
+	}
+	return m.Name
+}
+
+// Names are those of the models that the caller can ask for, modes first.
+func (d Directory) Names(ctx context.Context) ([]string, error) {
+	list, err := server.EngineOf(ctx).Agents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Clone(d.Modes)
+	for _, entry := range list {
+		if entry.Kind != remote && !slices.Contains(names, entry.Name) {
+			names = append(names, entry.Name)
+		}
+	}
+	return names, nil
+}
+
+// Find finds a model that the caller can ask for by its name.
+func (d Directory) Find(ctx context.Context, name string) (Model, error) {
+	list, err := server.EngineOf(ctx).Agents(ctx)
+	if err != nil {
+		return Model{}, err
+	}
+	find := func(name string) (Model, bool) {
+		if full := dossier.ModeName(name); slices.Contains(d.Modes, full) {
+			return Model{Name: full, Mode: true}, true
+		}
+		at := slices.IndexFunc(list, func(entry dossier.AgentEntry) bool { return entry.Name == name && entry.Kind != remote })
+		if at < 0 {
+			return Model{}, false
+		}
+		return Model{Name: list[at].Name, Instance: list[at].Kind == instance, Template: list[at].Template}, true
+	}
+	if name == "" {
+		if found, ok := find(d.Default); ok {
+			return found, nil
+		}
+	}
+	if found, ok := find(name); ok {
+		return found, nil
+	}
+	names, err := d.Names(ctx)
+	if err != nil {
+		return Model{}, err
+	}
+	return Model{}, &dossier.UsageError{Message: fmt.Sprintf("Invalid model '%s'. Available models: ['%s']", name, strings.Join(names, "', '"))}
+}
