@@ -97,7 +97,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id, "samples": samples, "sparse": sparse, "web": web, "flip": flip,
-			"serve": serve, "stop": stop, "call": call,
+			"serve": serve, "halt": halt, "call": call,
 		},
 	})
 }

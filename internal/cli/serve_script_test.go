@@ -70,9 +70,9 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	*ts.Value(servedKey{}).(**served) = s
 }
 
-// stop interrupts the server, and puts what it has shown and said into the files
+// halt interrupts the server, and puts what it has shown and said into the files
 // serve.out and serve.err.
-func stop(ts *testscript.TestScript, _ bool, _ []string) {
+func halt(ts *testscript.TestScript, _ bool, _ []string) {
 	s := *ts.Value(servedKey{}).(**served)
 	ts.Check(s.process.Process.Signal(os.Interrupt))
 	select {
