@@ -56,30 +56,38 @@ func (a *api) clarify(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// said reads the answer of a request: all that the user says in its messages, or
-// its text. It fails with a fault where there is neither.
+// said reads the answer of a request. It fails with a fault where there is none.
 func said(w http.ResponseWriter, r *http.Request) (string, error) {
-	var body map[string]json.RawMessage
+	var body json.RawMessage
 	if err := server.Read(w, r, &body); err != nil {
 		if server.Describe(err).Code == "usage" {
 			return "", &fault{[]any{"body"}, err.Error(), "json_invalid"}
 		}
 		return "", err
 	}
-	raw, is := body["messages"]
-	earlier, was := body["clarifications"]
+	return textOf(body)
+}
+
+// textOf is the answer in a body: all that the user says in its messages, or its
+// text. It fails with a fault.
+func textOf(raw json.RawMessage) (string, error) {
+	var body struct{ Messages, Clarifications json.RawMessage }
+	if json.Unmarshal(raw, &body) != nil {
+		return "", &fault{[]any{"body"}, "Input should be a valid dictionary or object to extract fields from", "model_attributes_type"}
+	}
 	switch {
-	case is && string(raw) != "null":
-		return fromMessages(raw)
-	case was:
-		var text string
-		if json.Unmarshal(earlier, &text) != nil {
-			return "", &fault{[]any{"body", "clarifications"}, "Input should be a valid string", "string_type"}
+	case len(body.Messages) > 0 && string(body.Messages) != "null":
+		return fromMessages(body.Messages)
+	case len(body.Clarifications) > 0:
+		at := []any{"body", "clarifications"}
+		var text *string
+		if json.Unmarshal(body.Clarifications, &text) != nil || text == nil {
+			return "", &fault{at, "Input should be a valid string", "string_type"}
 		}
-		if strings.TrimSpace(text) == "" {
-			return "", &fault{[]any{"body", "clarifications"}, "String should have at least 1 character", "string_too_short"}
+		if strings.TrimSpace(*text) == "" {
+			return "", &fault{at, "String should have at least 1 character", "string_too_short"}
 		}
-		return text, nil
+		return *text, nil
 	}
 	return "", &fault{[]any{"body", "messages"}, "Field required", "missing"}
 }

@@ -2,6 +2,8 @@ package sgr
 
 import (
 	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 
 	"dossier/event"
@@ -107,4 +109,23 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s, begun %v, outcome %q: %s, want %s", c.status, c.begun, c.outcome, got, c.want)
 		}
 	}
+}
+
+func FuzzClarification(f *testing.F) {
+	for _, body := range []string{
+		`{"messages":[{"role":"user","content":"x"}]}`, `{"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, `{"clarifications":"x"}`,
+		`{"messages":null,"clarifications":"x"}`, `{"clarifications":null}`, `[]`, `null`, `{"messages":[null]}`, `{"messages":{}}`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if !json.Valid(body) {
+			return // what is no JSON does not come here
+		}
+		text, err := textOf(body)
+		var wrong *fault
+		if err == nil && strings.TrimSpace(text) == "" || err != nil && !errors.As(err, &wrong) {
+			t.Errorf("%q: %q %v", body, text, err)
+		}
+	})
 }
