@@ -199,6 +199,23 @@ func TestClarificationInEveryWay(t *testing.T) {
 	}
 }
 
+// Who waits for an answer gets it, whoever else is named.
+func TestWhoWaitsIsMeant(t *testing.T) {
+	c := researches(t)
+	done, _ := c.say(definition, agenttest.Task)
+	c.say(done, agenttest.Reply)
+	waits, _ := c.say(definition, agenttest.Task)
+	if got, stream := c.say(waits, "As I told "+done+": "+agenttest.Reply); got != waits || !answered(stream) {
+		t.Errorf("%s answers: %s", got, stream)
+	}
+	if got, _ := c.say(waits, "As I told "+done+": once more."); got != waits {
+		t.Errorf("the next task of %s is that of %s", waits, got)
+	}
+	if got, _ := c.say(definition, "As I told "+done+": once more."); got != done {
+		t.Errorf("the next task of %s is that of %s", done, got)
+	}
+}
+
 // held is a site whose model says nothing until the test is over, and called hears
 // of each call.
 func held(t *testing.T) (c *client, called chan struct{}) {
@@ -215,9 +232,9 @@ func held(t *testing.T) (c *client, called chan struct{}) {
 
 // begin starts an agent and waits until it is at work. The stream of it comes
 // through the channel once it is over.
-func (c *client) begin(called chan struct{}) (id string, stream chan string) {
+func (c *client) begin(called chan struct{}, text string) (id string, stream chan string) {
 	c.t.Helper()
-	req, err := http.NewRequestWithContext(c.t.Context(), "POST", c.URL+"/v1/chat/completions", strings.NewReader(`{"model":"`+definition+`","stream":true,"messages":`+user("How?")+`}`))
+	req, err := http.NewRequestWithContext(c.t.Context(), "POST", c.URL+"/v1/chat/completions", strings.NewReader(`{"model":"`+definition+`","stream":true,"messages":`+user(text)+`}`))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -238,7 +255,7 @@ func (c *client) begin(called chan struct{}) (id string, stream chan string) {
 
 func TestRunningIsResearchingAndCanBeCancelled(t *testing.T) {
 	c, called := held(t)
-	id, stream := c.begin(called)
+	id, stream := c.begin(called, "How?")
 	if got := c.state(id); got != "researching" {
 		t.Errorf("a running agent is %s", got)
 	}
@@ -248,6 +265,9 @@ func TestRunningIsResearchingAndCanBeCancelled(t *testing.T) {
 	}
 	if got := c.want(http.StatusBadRequest, "POST", "/v1/chat/completions", `{"model":"`+id+`","messages":`+user("x")+`}`); !strings.Contains(got, "is not done") {
 		t.Errorf("a message to one at work: %s", got)
+	}
+	if other, _ := c.begin(called, "As "+id+" does: how?"); other == id || c.state(other) != "researching" {
+		t.Errorf("a message that names one at work is for %s", other)
 	}
 	if got, want := c.want(http.StatusOK, "POST", "/agents/"+id+"/cancel", ""), `{"agent_id":"`+id+`","cancelled":true,"state":"cancelled"}`; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -259,13 +279,30 @@ func TestRunningIsResearchingAndCanBeCancelled(t *testing.T) {
 		t.Errorf("again: %s", got)
 	}
 
-	id, stream = c.begin(called)
+	id, stream = c.begin(called, "How?")
 	if got, want := c.want(http.StatusOK, "DELETE", "/agents/"+id, ""), `{"agent_id":"`+id+`","deleted":true,"final_state":"cancelled"}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	<-stream
 	c.want(http.StatusNotFound, "GET", "/agents/"+id+"/state", "")
 	c.want(http.StatusNotFound, "DELETE", "/agents/"+id, "")
+}
+
+// One that waits can be cancelled and deleted too, and gets its next task after.
+func TestOneThatWaitsCanBeCancelled(t *testing.T) {
+	c := researches(t)
+	id, _ := c.say(definition, agenttest.Task)
+	if got := c.want(http.StatusOK, "POST", "/agents/"+id+"/cancel", ""); !strings.Contains(got, `"cancelled":true,"state":"cancelled"`) {
+		t.Errorf("%s", got)
+	}
+	c.want(http.StatusBadRequest, "POST", "/agents/"+id+"/provide_clarification", `{"clarifications":"too late"}`)
+	if again, _ := c.say(id, agenttest.Task); again != id || c.state(id) != "waiting_for_clarification" {
+		t.Errorf("%s is %s", again, c.state(id))
+	}
+	if got, want := c.want(http.StatusOK, "DELETE", "/v1/chats/"+id, ""), `{"success":true,"message":"Chat deleted","agent_id":"`+id+`"}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	c.want(http.StatusNotFound, "GET", "/v1/chats/"+id, "")
 }
 
 // routes are all that name an agent.
