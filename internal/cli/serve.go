@@ -18,8 +18,6 @@ import (
 	"dossier/internal/server/openai"
 	"dossier/internal/server/sgr"
 	"dossier/lang"
-	"dossier/mode/ingest"
-	"dossier/mode/toolcall"
 	"dossier/run"
 )
 
@@ -113,9 +111,8 @@ func (c serveCmd) Run(a *app) error {
 // protocols are those that are served beside the API of Dossier itself.
 func protocols(cfg *config.Config, engine *dossier.Engine) []server.Protocol {
 	generator := cfg.Execution.StreamingGenerator
-	models := slices.DeleteFunc(engine.Modes(), func(name string) bool { return name == ingest.Name || name == toolcall.Name }) // these answer nothing
 	return []server.Protocol{
-		openai.Protocol(openai.Options{Modes: models, Default: "sgr_tool_calling_agent", Generator: generator}),
+		openai.Protocol(openai.Options{Modes: engine.Modes(), Default: "sgr_tool_calling_agent", Generator: generator, Embed: engine.Embed}),
 		sgr.Protocol(sgr.Options{Generator: generator}),
 	}
 }

@@ -3,109 +3,107 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// served is a `dossier serve` that a script has started.
-type served struct {
-	process *exec.Cmd
-	said    bytes.Buffer // on standard error
-	shown   []byte       // on standard output
-	read    chan struct{}
+// serving is a server that a script has started.
+type serving struct {
+	keys   []string // of the variables that it gets
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	rest   chan []byte // what it writes after the first line
 }
 
-type servedKey struct{}
+type servingKey struct{}
 
-// handedOn are the variables of a script that its server gets.
-var handedOn = []string{
-	"PATH", "HOME", "LANG", "TMPDIR", "OPENAI_BASE_URL", "OPENAI_API_KEY", "DOSSIER_SEARCH_ENGINES",
-	"HOST", "PORT", "CONFIG_FILE", "AGENTS_FILE", "LOGGING_FILE",
-}
-
-var listening = regexp.MustCompile(`http://\S+`)
-
-// serve DIR ARGS... starts `dossier serve` with the arguments in a directory, and
-// waits until it listens; URL is where.
-func serve(ts *testscript.TestScript, _ bool, args []string) {
-	program := ""
-	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
-		at := filepath.Join(dir, "dossier")
-		if _, err := os.Stat(at); program == "" && err == nil {
-			program = at
+// startServer starts dossier serve on a free port and sets $URL to where it
+// listens: serve ARGS...
+func startServer(ts *testscript.TestScript, _ bool, args []string) {
+	s := ts.Value(servingKey{}).(*serving)
+	*s = serving{keys: s.keys, rest: make(chan []byte, 1)}
+	s.cmd = exec.Command("dossier", append([]string{"serve", "--json", "--port", "0"}, args...)...)
+	s.cmd.Dir, s.cmd.Stderr = ts.MkAbs("."), &s.stderr
+	for _, key := range s.keys {
+		if value := ts.Getenv(key); value != "" {
+			s.cmd.Env = append(s.cmd.Env, key+"="+value)
 		}
 	}
-	s := &served{process: exec.Command(program, append([]string{"serve"}, args[1:]...)...), read: make(chan struct{})}
-	s.process.Dir, s.process.Stderr = ts.MkAbs(args[0]), &s.said
-	for _, name := range handedOn {
-		if value := ts.Getenv(name); value != "" {
-			s.process.Env = append(s.process.Env, name+"="+value)
-		}
-	}
-	out, err := s.process.StdoutPipe()
+	out, err := s.cmd.StdoutPipe()
 	ts.Check(err)
-	ts.Check(s.process.Start())
-	ts.Defer(func() { _ = s.process.Process.Kill() })
-	lines := bufio.NewReader(out)
-	first, err := lines.ReadString('\n')
-	if err != nil {
-		_ = s.process.Wait()
-		ts.Fatalf("the server does not listen: %s%s", first, s.said.String())
-	}
+	ts.Check(s.cmd.Start())
+	ts.Defer(func() { _ = s.cmd.Process.Kill() })
+	first := make(chan string, 1)
 	go func() {
-		defer close(s.read)
-		rest, _ := io.ReadAll(lines)
-		s.shown = append([]byte(first), rest...)
+		in := bufio.NewReader(out)
+		line, _ := in.ReadString('\n')
+		first <- line
+		rest, _ := io.ReadAll(in)
+		s.rest <- rest
 	}()
-	ts.Setenv("URL", listening.FindString(first))
-	*ts.Value(servedKey{}).(**served) = s
-}
-
-// halt interrupts the server, and puts what it has shown and said into the files
-// serve.out and serve.err.
-func halt(ts *testscript.TestScript, _ bool, _ []string) {
-	s := *ts.Value(servedKey{}).(**served)
-	ts.Check(s.process.Process.Signal(os.Interrupt))
 	select {
-	case <-s.read:
+	case line := <-first:
+		var said struct{ URL string }
+		if err := json.Unmarshal([]byte(line), &said); err != nil {
+			_ = s.cmd.Wait()
+			ts.Fatalf("the server said %q: %v\n%s", line, err, s.stderr.String())
+		}
+		ts.Setenv("URL", said.URL)
 	case <-time.After(stuck):
-		ts.Fatalf("the server does not stop")
+		ts.Fatalf("the server said nothing")
 	}
-	ts.Check(s.process.Wait())
-	ts.Check(os.WriteFile(ts.MkAbs("serve.out"), s.shown, 0o600))
-	ts.Check(os.WriteFile(ts.MkAbs("serve.err"), s.said.Bytes(), 0o600))
 }
 
-// call STATUS METHOD PATH [BODY] asks the server, which has to answer with the
-// status. The file reply gets the body, and AGENT the agent that is named in the
-// head.
-func call(ts *testscript.TestScript, _ bool, args []string) {
-	body := ""
-	if len(args) > 3 {
-		body = args[3]
+// stopServer interrupts the server, which has to end well, and shows what it said.
+func stopServer(ts *testscript.TestScript, _ bool, _ []string) {
+	s := ts.Value(servingKey{}).(*serving)
+	ts.Check(s.cmd.Process.Signal(os.Interrupt))
+	rest := <-s.rest
+	err := s.cmd.Wait()
+	_, _ = ts.Stdout().Write(rest)
+	_, _ = ts.Stderr().Write(s.stderr.Bytes())
+	if err != nil {
+		ts.Fatalf("the server ended with %v\n%s", err, s.stderr.String())
 	}
-	req, err := http.NewRequest(args[1], ts.Getenv("URL")+args[2], strings.NewReader(body))
-	ts.Check(err)
-	client := &http.Client{Timeout: stuck}
-	resp, err := client.Do(req)
-	ts.Check(err)
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	ts.Check(err)
-	if want, err := strconv.Atoi(args[0]); err != nil || resp.StatusCode != want {
-		ts.Fatalf("%s %s: %d: %s", args[1], args[2], resp.StatusCode, raw)
+}
+
+// callServer is a program that makes a request and prints status and body: call
+// [-token TOKEN] [-header NAME:VALUE] METHOD URL [BODY].
+func callServer() {
+	token := flag.String("token", "", "")
+	header := flag.String("header", "", "")
+	flag.Parse()
+	req, err := http.NewRequest(flag.Arg(0), flag.Arg(1), strings.NewReader(flag.Arg(2)))
+	if err != nil {
+		panic(err)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs("reply"), raw, 0o600))
-	if id := resp.Header.Get("X-Agent-ID"); id != "" {
-		ts.Setenv("AGENT", id)
+	if *token != "" {
+		req.Header.Set("Authorization", "Bearer "+*token)
 	}
+	if name, value, ok := strings.Cut(*header, ":"); ok {
+		if req.Header.Set(name, value); name == "Host" {
+			req.Host = value
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(resp.Status)
+	_, err = io.Copy(os.Stdout, resp.Body)
+	fmt.Println()
+	if err != nil || resp.StatusCode >= http.StatusBadRequest {
+		os.Exit(1)
+	}
+	os.Exit(0)
 }

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"dossier"
@@ -57,11 +59,19 @@ func badBody(err error) error {
 	case errors.Is(err, io.EOF):
 		return badRequest("the request has no body, and JSON is expected here")
 	case errors.As(err, &typ) && typ.Field != "":
-		return badRequest(fmt.Sprintf("the field %q can't be a %s", typ.Field, typ.Value))
+		return badRequest(fmt.Sprintf("the field %q can't be a %s", fieldName(typ.Field), typ.Value))
 	case errors.As(err, &typ):
 		return badRequest(fmt.Sprintf("a JSON object is expected here, not a %s", typ.Value))
 	}
 	return badRequest("the request is not the JSON that is expected here: " + err.Error())
+}
+
+// fieldName is the path of a field without the structs that others are part of,
+// which clients don't know: our fields have small letters.
+func fieldName(path string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(path, "."), func(name string) bool {
+		return name != "" && name[0] >= 'A' && name[0] <= 'Z'
+	}), ".")
 }
 
 func badRequest(message string) error { return &dossier.UsageError{Message: message} }

@@ -65,27 +65,35 @@ func (g *gate) handle(p Protocol) {
 
 // admit lets a request through to its route.
 func (g *gate) admit(w http.ResponseWriter, r *http.Request, route Route) error {
-	if route.Scope == Open {
-		return route.Serve(w, r)
+	if route.Scope != Open {
+		var err error
+		if r, err = g.admitted(w, r, route.Scope); err != nil {
+			return err
+		}
 	}
+	return route.Serve(w, r)
+}
+
+// admitted returns a request that knows its caller, who has the scope.
+func (g *gate) admitted(w http.ResponseWriter, r *http.Request, scope access.Scope) (*http.Request, error) {
 	caller, err := g.identify(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s, ok := w.(*response); ok {
 		s.caller = caller
 	}
 	if wait, ok := g.pace.take(caller.Token); !ok {
 		w.Header().Set("Retry-After", fmt.Sprint(1+int(wait.Seconds())))
-		return &Problem{Code: "rate_limit", Message: "this token makes too many requests", Hint: "wait for the seconds that Retry-After says"}
+		return nil, &Problem{Code: "rate_limit", Message: "this token makes too many requests", Hint: "wait for the seconds that Retry-After says"}
 	}
-	if !caller.May(route.Scope) {
-		return lacks(route.Scope)
+	if !caller.May(scope) {
+		return nil, lacks(scope)
 	}
 	c := &call{caller: caller, engine: view{g.api.engine, caller, g.policy}, api: g.api}
-	r2 := r.WithContext(c.in(r.Context()))
-	r2.Body = http.MaxBytesReader(w, r.Body, g.api.maxBody)
-	return route.Serve(w, r2)
+	known := r.WithContext(c.in(r.Context()))
+	known.Body = http.MaxBytesReader(w, r.Body, g.api.maxBody)
+	return known, nil
 }
 
 // identify says who makes a request.

@@ -1,28 +1,99 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"dossier"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/mode/chat"
+	"dossier/mode/relay"
 	"dossier/run"
 )
 
-// chatRequest is what a completion is asked with. What steers a model and not the
-// answer (temperature, max_tokens and the like) is passed over: these are settings
-// of the models behind.
+// chatRequest is what a completion is asked with. Functions and a form of the
+// answer go to the model behind chat, as the conversation is; what steers a model
+// and not the answer (temperature, max_tokens and the like) counts then, too, and
+// is passed over otherwise.
 type chatRequest struct {
 	Model         string                     `json:"model"`
 	Messages      []mode.Turn                `json:"messages"`
 	Stream        bool                       `json:"stream,omitempty"`
 	StreamOptions streamOptions              `json:"stream_options,omitzero"`
 	Custom        map[string]json.RawMessage `json:"custom_context,omitempty"`
+
+	Tools       []llm.Tool     `json:"tools,omitempty"`
+	ToolChoice  toolChoice     `json:"tool_choice,omitzero"`
+	Format      responseFormat `json:"response_format,omitzero"`
+	MaxTokens   int            `json:"max_tokens,omitempty"`
+	MaxAnswer   int            `json:"max_completion_tokens,omitempty"`
+	Temperature *float64       `json:"temperature,omitempty"`
+	Stop        stopWords      `json:"stop,omitempty"`
+}
+
+// relayed says whether the model is to answer by itself.
+func (r *chatRequest) relayed() bool {
+	return len(r.Tools) > 0 || r.Format.Type != "" && r.Format.Type != "text"
+}
+
+// relay is the conversation as it is passed on.
+func (r *chatRequest) relay() *mode.Relay {
+	out := &mode.Relay{
+		Tools: r.Tools, ToolChoice: string(r.ToolChoice), JSON: r.Format.Type == "json_object", SchemaName: r.Format.Schema.Name, Schema: r.Format.Schema.Schema,
+		MaxTokens: cmp.Or(r.MaxAnswer, r.MaxTokens), Temperature: r.Temperature, Stop: r.Stop,
+	}
+	for _, m := range r.Messages {
+		out.Messages = append(out.Messages, llm.Message(m))
+	}
+	return out
+}
+
+// toolChoice is a word, or the name of the function that is to be called.
+type toolChoice string
+
+// UnmarshalJSON reads either form.
+func (c *toolChoice) UnmarshalJSON(raw []byte) error {
+	var named struct {
+		Function struct {
+			Name string `json:"name"`
+		} `json:"function"`
+	}
+	if json.Unmarshal(raw, &named) == nil && named.Function.Name != "" {
+		*c = toolChoice(named.Function.Name)
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(c))
+}
+
+// responseFormat is the form of an answer: text, json_object or json_schema.
+type responseFormat struct {
+	Type   string `json:"type"`
+	Schema struct {
+		Name   string          `json:"name"`
+		Schema json.RawMessage `json:"schema"`
+	} `json:"json_schema,omitzero"`
+}
+
+// stopWords are one or several.
+type stopWords []string
+
+// UnmarshalJSON reads either form.
+func (w *stopWords) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		if *w = nil; one != "" {
+			*w = stopWords{one}
+		}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(w))
 }
 
 type streamOptions struct {
@@ -100,6 +171,10 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	}
 	ask := dossier.Request{Messages: req.Messages, Request: mode.Request{Custom: req.Custom}}
 	model.Into(&ask)
+	if model.Mode && model.Name == chat.Name && req.relayed() {
+		ask.Mode, ask.Relay, ask.Messages = relay.Name, req.relay(), nil
+		ask.Question = cmp.Or(strings.TrimSpace(req.Messages[len(req.Messages)-1].Content), "…")
+	}
 	req.Model = model.Name
 	rec, err := e.Start(ctx, ask)
 	if err != nil {

@@ -4,11 +4,18 @@
 package openai
 
 import (
+	"context"
 	"net/http"
+	"slices"
 
 	"dossier/internal/access"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
+	"dossier/llm"
+	"dossier/mode/agents"
+	"dossier/mode/ingest"
+	"dossier/mode/relay"
+	"dossier/mode/toolcall"
 )
 
 // Options of the protocol.
@@ -20,10 +27,13 @@ type Options struct {
 	// Generator is the form of the streams of agents that name none: openai, or
 	// open_webui for text with foldable parts.
 	Generator string
+	// Embed turns texts into vectors.
+	Embed func(ctx context.Context, texts []string) (*llm.Embeddings, error)
 }
 
 // Protocol returns the routes.
 func Protocol(o Options) server.Protocol {
+	o.Modes = slices.DeleteFunc(slices.Clone(o.Modes), func(name string) bool { return slices.Contains(inner, name) })
 	a := &api{o}
 	return server.Protocol{Name: "openai", Fail: fail, Routes: []server.Route{
 		{Pattern: "GET /v1/models", Scope: access.Read, Serve: a.models, Doc: &server.Doc{Summary: "List the models: modes, agents, templates and instances", Reply: modelList{}}},
@@ -31,8 +41,12 @@ func Protocol(o Options) server.Protocol {
 		{Pattern: "POST /v1/chat/completions", Scope: access.Run, Serve: a.chat, Doc: &server.Doc{
 			Summary: "Answer a conversation; with stream as server-sent events", Body: chatRequest{}, Reply: completion.Completion{},
 		}},
+		{Pattern: "POST /v1/embeddings", Scope: access.Run, Serve: a.embeddings, Doc: &server.Doc{Summary: "Turn texts into vectors", Body: embeddingRequest{}, Reply: embeddingList{}}},
 	}}
 }
+
+// inner are the modes that are none to be asked for by their names.
+var inner = []string{agents.Name, ingest.Name, relay.Name, toolcall.Name}
 
 type api struct{ Options }
 

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 func protocols(generator string) func(*dossier.Engine) []server.Protocol {
 	return func(e *dossier.Engine) []server.Protocol {
-		return []server.Protocol{openai.Protocol(openai.Options{Modes: e.Modes(), Default: "sgr_tool_calling_agent", Generator: generator})}
+		return []server.Protocol{openai.Protocol(openai.Options{Modes: e.Modes(), Default: "sgr_tool_calling_agent", Generator: generator, Embed: e.Embed})}
 	}
 }
 
@@ -143,6 +143,43 @@ func TestAnAgentIsAModel(t *testing.T) {
 			}
 			frozen(t, "agent-"+c.name+".txt", s, id, append(append(data(asked), "-- answered --"), data(answered)...))
 		})
+	}
+}
+
+// An agent of somebody else's is as one that there is not, and goes on waiting for
+// whoever began it.
+func TestAgentsOfOthersAreNotThere(t *testing.T) {
+	s := works(t, agent.Hybrid, "")
+	resp, body := post(t, s, s.Ann, "/v1/chat/completions", message("research_sgr_tool_calling_agent", agenttest.Task))
+	id := resp.Header.Get("X-Agent-ID")
+	if resp.StatusCode != http.StatusOK || !strings.Contains(body, "Which newt do you mean?") {
+		t.Fatalf("%d %s", resp.StatusCode, body)
+	}
+	unknown := id[:len(id)-4] + "0000"
+	for what, request := range map[string]func(id string) (string, string){
+		"model":    func(id string) (string, string) { return "/v1/chat/completions", message(id, agenttest.Reply) },
+		"agent_id": func(id string) (string, string) { return "/api/runs", `{"question":"more","agent_id":"` + id + `"}` },
+	} {
+		path, ask := request(id)
+		resp, others := post(t, s, s.Bob, path, ask)
+		path, ask = request(unknown)
+		none, nothing := post(t, s, s.Bob, path, ask)
+		if resp.StatusCode != none.StatusCode || resp.StatusCode < 400 || resp.StatusCode >= 500 || strings.ReplaceAll(others, id, unknown) != nothing {
+			t.Errorf("%s: %d %s, and %d %s", what, resp.StatusCode, others, none.StatusCode, nothing)
+		}
+	}
+	// Said in a text it is nothing to anybody else.
+	if resp, _ := post(t, s, s.Bob, "/v1/chat/completions", message("research_sgr_tool_calling_agent", "What does "+id+" do?")); resp.Header.Get("X-Agent-ID") == id {
+		t.Error("an id in a text reached another user's agent")
+	}
+	resp, body = post(t, s, s.Ann, "/v1/chat/completions", message("research_sgr_tool_calling_agent", "For "+id+": "+agenttest.Reply))
+	if resp.StatusCode != http.StatusOK || !strings.Contains(body, "up to 11 years") {
+		t.Errorf("%d %s", resp.StatusCode, body)
+	}
+	// One that is done goes on with its next task.
+	resp, body = post(t, s, s.Ann, "/v1/chat/completions", message(id, "And how many are there?"))
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("X-Agent-ID") != id {
+		t.Errorf("%d %v %s", resp.StatusCode, resp.Header, body)
 	}
 }
 

@@ -67,6 +67,18 @@ func (o *outcome) answer() (text string, citations []event.Citation, err error) 
 	return "", nil, &FailedError{Code: "not_done", Message: fmt.Sprintf("the run is %s", o.status), Hint: o.reason}
 }
 
+// calls are those of the caller's functions that are to be made.
+func (o *outcome) calls() []ToolCall {
+	if o.message == nil {
+		return nil
+	}
+	var out []ToolCall
+	for i, c := range o.message.Calls {
+		out = append(out, ToolCall{Index: i, ID: c.ID, Type: "function", Function: Function{Name: c.Name, Arguments: c.Arguments}})
+	}
+	return out
+}
+
 // FailedError says why a run has no answer.
 type FailedError struct{ Code, Message, Hint string }
 

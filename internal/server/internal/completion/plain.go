@@ -83,7 +83,11 @@ func (p *Plain) End() ([]Chunk, error) {
 	if len(citations) > 0 {
 		chunks = append(chunks, p.chunk(p.ID, Delta{Annotations: annotations(citations)}))
 	}
-	chunks = append(chunks, over(p.chunk(p.ID, Delta{}), stop))
+	reason := stop
+	if calls := p.outcome.calls(); len(calls) > 0 {
+		chunks, reason = append(chunks, p.chunk(p.ID, Delta{ToolCalls: calls})), toolCalls
+	}
+	chunks = append(chunks, over(p.chunk(p.ID, Delta{}), reason))
 	if p.Usage {
 		last := p.chunk(p.ID, Delta{})
 		last.Choices, last.Usage = []Choice{}, &p.outcome.usage
@@ -143,8 +147,14 @@ func (w *Whole) Completion() (Completion, error) {
 	if m := w.outcome.message; m != nil {
 		message.Reasoning = m.Reasoning
 	}
+	reason := stop
+	if message.ToolCalls = w.outcome.calls(); len(message.ToolCalls) > 0 {
+		if reason = toolCalls; text == "" {
+			message.Content = nil
+		}
+	}
 	return Completion{
 		ID: w.ID, Object: "chat.completion", Created: w.Created.Unix(), Model: w.Model,
-		Choices: []WholeChoice{{Message: message, Finish: stop}}, Usage: w.outcome.usage,
+		Choices: []WholeChoice{{Message: message, Finish: reason}}, Usage: w.outcome.usage,
 	}, nil
 }
