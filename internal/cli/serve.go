@@ -15,6 +15,7 @@ import (
 	"dossier/internal/base/term"
 	"dossier/internal/config"
 	"dossier/internal/server"
+	"dossier/internal/server/mcp"
 	"dossier/internal/server/openai"
 	"dossier/internal/server/sgr"
 	"dossier/lang"
@@ -57,7 +58,7 @@ func (c serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	folders, err := server.NewFolders(cfg.Server.Folders)
+	policy, err := policyOf(cfg)
 	if err != nil {
 		return err
 	}
@@ -91,10 +92,8 @@ func (c serveCmd) Run(a *app) error {
 			// Where a token is needed a foreign name is of no use to anybody.
 			AnyHost: required && !server.Loopback(host) && len(cfg.Server.Hosts) == 0,
 		},
-		Policy: server.Policy{Folders: folders, Shared: cfg.Server.Collections, Limits: run.Limits{
-			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
-		}},
-		Protocols: protocols(cfg, engine),
+		Policy:    policy,
+		Protocols: a.protocols(cfg, engine),
 	})
 	if err != nil {
 		return err
@@ -109,12 +108,21 @@ func (c serveCmd) Run(a *app) error {
 }
 
 // protocols are those that are served beside the API of Dossier itself.
-func protocols(cfg *config.Config, engine *dossier.Engine) []server.Protocol {
+func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Protocol {
 	generator := cfg.Execution.StreamingGenerator
 	return []server.Protocol{
 		openai.Protocol(openai.Options{Modes: engine.Modes(), Default: "sgr_tool_calling_agent", Generator: generator, Embed: engine.Embed}),
 		sgr.Protocol(sgr.Options{Generator: generator}),
+		mcp.Protocol(mcp.Options{Version: version(), Log: a.log}),
 	}
+}
+
+// policyOf is what the operator allows those who come over a protocol.
+func policyOf(cfg *config.Config) (server.Policy, error) {
+	folders, err := server.NewFolders(cfg.Server.Folders)
+	return server.Policy{Folders: folders, Shared: cfg.Server.Collections, Limits: run.Limits{
+		Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
+	}}, err
 }
 
 // take lets the flags of the command count as those of every command do.
