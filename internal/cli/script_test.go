@@ -86,6 +86,7 @@ func TestScripts(t *testing.T) {
 			env.Defer(srv.Close)
 			env.Defer(g.open)
 			env.Values[gateKey{}] = g
+			env.Values[servedKey{}] = new(*served)
 			env.Setenv("LLM", h.URL+"/v1")
 			env.Setenv("SECRET", secret)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
@@ -102,7 +103,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id, "samples": samples, "sparse": sparse, "web": web, "flip": flip,
-			"serve": startServer, "stop": stopServer, "line": line,
+			"serve": startServer, "end": stopServer, "line": line,
+			"listen": listen, "halt": halt, "request": request,
 		},
 	})
 }

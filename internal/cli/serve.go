@@ -18,6 +18,7 @@ import (
 	"dossier/internal/server/mcp"
 	"dossier/internal/server/openai"
 	"dossier/internal/server/responses"
+	"dossier/internal/server/sgr"
 	"dossier/lang"
 	"dossier/run"
 )
@@ -107,6 +108,17 @@ func (c serveCmd) Run(a *app) error {
 	return nil
 }
 
+// protocols are those that are served beside the API of Dossier itself.
+func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Protocol {
+	generator := cfg.Execution.StreamingGenerator
+	return []server.Protocol{
+		openai.Protocol(openai.Options{Modes: engine.Modes(), Default: "sgr_tool_calling_agent", Generator: generator, Embed: engine.Embed}),
+		responses.Protocol(engine.Modes()),
+		sgr.Protocol(sgr.Options{Generator: generator}),
+		mcp.Protocol(mcp.Options{Version: version(), Log: a.log}),
+	}
+}
+
 // policyOf is what the operator allows those who come over a protocol.
 func policyOf(cfg *config.Config) (server.Policy, error) {
 	folders, err := server.NewFolders(cfg.Server.Folders)
@@ -114,18 +126,6 @@ func policyOf(cfg *config.Config) (server.Policy, error) {
 		Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
 	}}, err
 }
-
-// protocols are those of others that the server speaks.
-func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Protocol {
-	return []server.Protocol{
-		openai.Protocol(openai.Options{Modes: engine.Modes(), Default: defaultModel, Generator: cfg.Execution.StreamingGenerator, Embed: engine.Embed}),
-		responses.Protocol(engine.Modes()),
-		mcp.Protocol(mcp.Options{Version: version(), Log: a.log}),
-	}
-}
-
-// defaultModel is that of chat completions which name none.
-const defaultModel = "sgr_tool_calling_agent"
 
 // take lets the flags of the command count as those of every command do.
 func (c serveCmd) take(a *app) error {
@@ -150,7 +150,7 @@ func (c serveCmd) take(a *app) error {
 	}
 	logging := c.LoggingFile
 	if logging == "" {
-		logging = getenv(a.proc.Env, "LOGGING_FILE")
+		logging = getenv(a.environ(), "LOGGING_FILE")
 	}
 	if logging == "" {
 		return nil
@@ -169,6 +169,16 @@ func (c serveCmd) take(a *app) error {
 		}
 	}
 	return nil
+}
+
+// environ is the environment with what .env adds to it. What is wrong with the
+// configuration is told where that is needed.
+func (a *app) environ() []string {
+	c, err := config.Load(config.Sources{Env: a.proc.Env, DotEnv: true, Dir: a.proc.Dir, File: a.Config, Flags: a.flags()})
+	if err != nil {
+		return a.proc.Env
+	}
+	return c.Environ()
 }
 
 // readLogging takes level and file out of a YAML file: our own two keys, or what

@@ -151,14 +151,12 @@ func (a *api) chat(w http.ResponseWriter, r *http.Request) error {
 // waits for.
 func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	e := server.EngineOf(ctx)
-	for _, id := range named(req) {
-		last, err := lastOf(ctx, e, id)
-		if err != nil {
-			return work{}, err
-		}
-		if last.ID != "" {
-			return a.goOn(ctx, e, req, last)
-		}
+	last, err := meant(ctx, req)
+	if err != nil {
+		return work{}, err
+	}
+	if last.ID != "" {
+		return a.goOn(ctx, e, req, last)
 	}
 	model, err := a.directory.Find(ctx, req.Model)
 	if err != nil {
@@ -166,7 +164,7 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	}
 	ask := dossier.Request{Messages: req.Messages, Request: mode.Request{Custom: req.Custom}}
 	model.Into(&ask)
-	if ask.Mode == chat.Name && req.relayed() {
+	if model.Mode && model.Name == chat.Name && req.relayed() {
 		ask.Mode, ask.Relay, ask.Messages = relay.Name, req.relay(), nil
 		ask.Question = cmp.Or(strings.TrimSpace(req.Messages[len(req.Messages)-1].Content), "…")
 	}
@@ -175,11 +173,35 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	if err != nil {
 		return work{}, err
 	}
-	return work{run: rec, fresh: true, webUI: !model.Mode && a.webUI(ctx, e, model.Definition())}, nil
+	return work{run: rec, fresh: true, webUI: !model.Mode && completion.WebUI(ctx, model.Definition(), a.Generator)}, nil
+}
+
+// meant is the last run of the agent that a request is for: the first one named
+// that waits for an answer, else the one that is the model, else the first one
+// that has ended. One without an id says that it is for none.
+func meant(ctx context.Context, req *chatRequest) (run.Record, error) {
+	var model, done run.Record
+	for _, id := range named(req) {
+		last, err := completion.LastRun(ctx, id)
+		switch {
+		case err != nil || last.Status == run.Waiting:
+			return last, err
+		case last.ID == "":
+		case id == req.Model:
+			model = last
+		case last.Status.Ended() && done.ID == "":
+			done = last
+		}
+	}
+	if model.ID != "" {
+		return model, nil
+	}
+	return done, nil
 }
 
 // named are the ids of agents that a request may be meant for: those in what was
-// said, the first one first, then the model.
+// said, the first one first, then the model. Where no space is left before one,
+// it is looked for without the letters that no Latin name has, too.
 func named(req *chatRequest) []string {
 	var ids []string
 	for _, m := range req.Messages {
@@ -191,22 +213,13 @@ func named(req *chatRequest) []string {
 	return ids
 }
 
-// lastOf is the last run of an agent that the caller sees; none has no id.
-func lastOf(ctx context.Context, e server.Engine, agent string) (run.Record, error) {
-	list, err := e.List(ctx, dossier.Filter{Agent: agent, Limit: 1})
-	if err != nil || len(list) == 0 {
-		return run.Record{}, err
-	}
-	return e.Get(ctx, list[0].ID)
-}
-
 // goOn answers what an agent has asked, or gives one that is done its next task.
 func (a *api) goOn(ctx context.Context, e server.Engine, req *chatRequest, last run.Record) (work, error) {
-	var before mode.Request
-	if err := json.Unmarshal(last.Request, &before); err != nil {
+	before, err := completion.Asked(last)
+	if err != nil {
 		return work{}, err
 	}
-	at := work{run: last, after: last.LastSeq, webUI: a.webUI(ctx, e, before.Agent)}
+	at := work{run: last, after: last.LastSeq, webUI: completion.WebUI(ctx, before.Agent, a.Generator)}
 	said := req.Messages[len(req.Messages)-1]
 	if last.Status == run.Waiting {
 		if said.Role != llm.RoleUser {
@@ -217,13 +230,4 @@ func (a *api) goOn(ctx context.Context, e server.Engine, req *chatRequest, last 
 	rec, err := e.Start(ctx, dossier.Request{Messages: req.Messages[len(req.Messages)-1:], Request: mode.Request{AgentID: last.Agent, Custom: req.Custom}})
 	at.run, at.after = rec, 0
 	return at, err
-}
-
-// webUI says whether an agent's stream is to be text with foldable parts.
-func (a *api) webUI(ctx context.Context, e server.Engine, agent string) bool {
-	generator := a.Generator
-	if member, err := e.Agent(ctx, agent); err == nil && member.Agent.Generator != "" {
-		generator = member.Agent.Generator
-	}
-	return generator == "open_webui"
 }

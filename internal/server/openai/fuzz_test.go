@@ -3,6 +3,8 @@ package openai
 import (
 	"encoding/json"
 	"testing"
+
+	"dossier/internal/server/internal/models"
 )
 
 // What is decoded can be passed on and decoded again, and names agents only by ids.
@@ -21,7 +23,7 @@ func FuzzChatRequest(f *testing.F) {
 			return
 		}
 		for _, id := range named(&req) {
-			if agentID.FindString(id) != id {
+			if !models.IsAgentID(id) {
 				t.Errorf("%q is no id", id)
 			}
 		}

@@ -60,11 +60,7 @@ func (a *Agent) at(iteration int) {
 func (a *Agent) reasoning(d event.AgentReasoning) []Chunk {
 	a.at(d.Iteration)
 	phase := fmt.Sprintf("%d-reasoning", a.iteration)
-	thought := d.Reasoning
-	if thought == nil { // it came in a form of its own
-		thought = &event.Reasoning{Steps: d.Steps, Situation: d.Text}
-	}
-	raw, err := json.Marshal(thought)
+	raw, err := json.Marshal(Reasoned(d))
 	if err != nil {
 		return nil
 	}

@@ -4,12 +4,14 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"dossier"
+	"dossier/internal/fleet"
 	"dossier/internal/server"
 	"dossier/mode/agents"
 	"dossier/mode/ingest"
@@ -111,6 +113,12 @@ func (d Directory) Find(ctx context.Context, name string) (Model, error) {
 	if found, ok := find(name); ok {
 		return found, nil
 	}
+	switch i, err := server.EngineOf(ctx).Instance(ctx, name); {
+	case err == nil:
+		return Model{Name: i.Name, Instance: true, Template: i.Template}, nil
+	case !errors.Is(err, fleet.ErrNoInstance):
+		return Model{}, err
+	}
 	names, err := d.Names(ctx)
 	if err != nil {
 		return Model{}, err
@@ -121,8 +129,21 @@ func (d Directory) Find(ctx context.Context, name string) (Model, error) {
 // agentID is how ids of agents look.
 var agentID = regexp.MustCompile(`(?i)[\p{L}\p{Nd}_]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
 
-// AgentIDs are the ids of agents that stand in a text.
-func AgentIDs(text string) []string { return agentID.FindAllString(text, -1) }
+// latinID is the end of one that has a Latin name: where no space is before it,
+// letters of another script are not its own.
+var latinID = regexp.MustCompile(`(?i)\w+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$`)
+
+// AgentIDs are the ids of agents that may stand in a text.
+func AgentIDs(text string) []string {
+	var ids []string
+	for _, id := range agentID.FindAllString(text, -1) {
+		ids = append(ids, id)
+		if short := latinID.FindString(id); short != id && short != "" {
+			ids = append(ids, short)
+		}
+	}
+	return ids
+}
 
 // IsAgentID says whether a name is the id of an agent.
 func IsAgentID(name string) bool { return name != "" && agentID.FindString(name) == name }
