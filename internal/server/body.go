@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
@@ -25,8 +26,16 @@ func read(w http.ResponseWriter, r *http.Request, into any) error {
 	if most == 0 {
 		most = privateBody
 	}
-	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
-	if a.strict {
+	return decode(http.MaxBytesReader(w, r.Body, most), into, a.strict)
+}
+
+// Decode decodes what a client sent beside the body of a request as such a body:
+// fields that there are not are refused, and an error says in words what is wrong.
+func Decode(raw []byte, into any) error { return decode(bytes.NewReader(raw), into, true) }
+
+func decode(from io.Reader, into any, strict bool) error {
+	in := json.NewDecoder(from)
+	if strict {
 		in.DisallowUnknownFields()
 	}
 	err := in.Decode(into)
