@@ -20,17 +20,16 @@ const connected = async (options) => {
 };
 const ask = (socket, name, argument) => socket.emitWithAck(name, argument);
 
-// events collects what comes of a run until it ends.
-const events = (socket, run, seen = []) => new Promise((resolve, reject) => {
+// events collects what comes, all of one run, until that ends.
+const events = (socket, seen = []) => new Promise((resolve, reject) => {
   socket.onAny((name, payload) => {
-    if (payload.run !== run()) return;
     if (name === "stopped") reject(new Error(JSON.stringify(payload)));
     if (name === "end") return resolve(seen);
     seen.push([name, payload]);
   });
 });
 const follow = async (socket, run, after) => {
-  const all = events(socket, () => run);
+  const all = events(socket);
   const said = await ask(socket, "subscribe", { run, after });
   if (said.error) throw new Error(JSON.stringify(said));
   const seen = await all;
@@ -38,13 +37,11 @@ const follow = async (socket, run, after) => {
   return seen;
 };
 const start = async (socket, request, during = () => {}) => {
-  let run;
-  const all = events(socket, () => run);
+  const all = events(socket);
   socket.onAny((name, payload) => during(name, payload));
   const said = await ask(socket, "start", request);
   if (said.error) throw new Error(JSON.stringify(said));
-  run = said.run.id;
-  return { run, seen: await all };
+  return { run: said.run.id, seen: await all };
 };
 const transportOf = (socket) => socket.io.engine.transport.name;
 
@@ -57,9 +54,13 @@ const scenarios = {
   },
   // Starts with polling and goes on over a WebSocket.
   async upgrade() {
-    const socket = await connected();
-    const before = transportOf(socket);
-    const upgraded = before === "websocket" ? null : once(socket.io.engine, "upgrade");
+    const socket = dial();
+    let before;
+    const upgraded = new Promise((resolve) => socket.io.once("open", () => {
+      before = transportOf(socket);
+      socket.io.engine.once("upgrade", resolve);
+    }));
+    await once(socket, "connect");
     const { seen } = await start(socket, { ...given.request, question: "one ask two" }, async (name, payload) => {
       if (name !== "clarification" || payload.kind !== "clarify.asked") return;
       await upgraded;
@@ -135,6 +136,12 @@ const scenarios = {
     const said = [];
     for (const [name, ...rest] of given.asks) said.push(await socket.emitWithAck(name, ...rest));
     return { said, transport: transportOf(socket) };
+  },
+  // Follows a run to its end and then asks for something.
+  async later() {
+    const socket = await connected();
+    const { run } = await start(socket, given.request);
+    return { later: await ask(socket, "subscribe", { run }) };
   },
   // Is refused.
   async refused() {

@@ -44,6 +44,8 @@ type conn struct {
 	pong chan struct{} // the client showed that it is there
 	wake chan struct{} // a poll is to end
 
+	unknown chan struct{} // the client is nobody any more
+
 	in sync.Mutex // one packet at a time is taken in
 
 	mu       sync.Mutex
@@ -56,7 +58,7 @@ type conn struct {
 
 func newConn(ctx context.Context, cancel context.CancelFunc) *conn {
 	signal := func() chan struct{} { return make(chan struct{}, 1) }
-	c := &conn{id: rand.Text(), ctx: ctx, cancel: cancel, more: signal(), room: signal(), pong: signal(), wake: signal()}
+	c := &conn{id: rand.Text(), ctx: ctx, cancel: cancel, more: signal(), room: signal(), pong: signal(), wake: signal(), unknown: signal()}
 	c.talk = newTalk(c)
 	return c
 }
@@ -129,6 +131,8 @@ func (c *conn) watch() {
 		select {
 		case <-c.ctx.Done():
 			return
+		case <-c.unknown:
+			name.Reset(namePatience)
 		case <-name.C:
 			if !c.talk.known.Load() {
 				c.cancel()

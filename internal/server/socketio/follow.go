@@ -52,17 +52,23 @@ func (t *talk) unfollow(id string) {
 	}
 }
 
-// end waits until no run is followed. The connection has ended.
-func (t *talk) end() {
-	t.conn.in.Lock() // nothing more begins
-	defer t.conn.in.Unlock()
+// stopAll ends that runs are followed.
+func (t *talk) stopAll() {
 	t.mu.Lock()
 	all := t.follows
 	t.follows = map[string]*follow{}
 	t.mu.Unlock()
 	for _, f := range all {
+		f.cancel()
 		<-f.over
 	}
+}
+
+// end ends the talk of a connection that has ended.
+func (t *talk) end() {
+	t.conn.in.Lock() // nothing more begins
+	defer t.conn.in.Unlock()
+	t.stopAll()
 }
 
 // tell sends the events of a run behind a sequence: those there are, then those

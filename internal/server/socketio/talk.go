@@ -38,7 +38,11 @@ func (t *talk) receive(text string) error {
 	case !t.known.Load():
 		return errPacket
 	case p.kind == disconnect:
-		t.conn.cancel()
+		// The client closes the connection, which it may be about to move: if we
+		// did, it would wait for an answer to that.
+		t.known.Store(false)
+		t.stopAll()
+		poke(t.conn.unknown)
 		return nil
 	case p.kind == emitted:
 		name, args, err := p.said()
