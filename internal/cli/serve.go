@@ -15,6 +15,7 @@ import (
 	"dossier/internal/base/term"
 	"dossier/internal/config"
 	"dossier/internal/server"
+	"dossier/internal/server/agui"
 	"dossier/internal/server/socketio"
 	"dossier/lang"
 	"dossier/run"
@@ -85,7 +86,7 @@ func (c serveCmd) Run(a *app) error {
 	}
 	public, err := server.Listen(server.Options{
 		Engine: engine, Version: version(), Host: host, Port: port, Streams: cfg.Server.Streams, MaxBody: int64(cfg.Server.MaxBodyMB) << 20, Log: a.log,
-		Protocols: []server.Protocol{socketio.Protocol()},
+		Protocols: []server.Protocol{agui.Protocol(), socketio.Protocol()},
 		Access: server.Access{
 			Token: cfg.Server.Token.Reveal(), Required: required, Hosts: cfg.Server.Hosts, Origins: cfg.Server.Origins, Rate: cfg.Server.Rate,
 			// Where a token is needed a foreign name is of no use to anybody.
