@@ -21,6 +21,7 @@ import (
 	"dossier/internal/access"
 	"dossier/internal/server"
 	"dossier/internal/store"
+	"dossier/llm"
 	"dossier/run"
 )
 
@@ -86,9 +87,10 @@ func start(ctx context.Context, e server.Engine, in Input, req dossier.Request) 
 	}
 	req.Messages, req.Question, req.History = turns, "", nil
 	req.Context += in.material()
+	last := len(turns) - 1
 	switch _, err := e.Session(ctx, in.ThreadID); {
-	case err == nil && len(turns) > 0:
-		req.Session, req.Messages = in.ThreadID, turns[len(turns)-1:]
+	case err == nil && last >= 0 && turns[last].Role == llm.RoleUser:
+		req.Session, req.Question, req.Messages = in.ThreadID, turns[last].Content, nil
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return run.Record{}, err
 	}

@@ -308,6 +308,9 @@ func (p *Projection) begin(path string, d event.AgentStarted) {
 		s.id = fmt.Sprint(path, "#", n)
 	}
 	over := p.owner(parent(path))
+	if over == "" {
+		p.leave() // what is under way now is the subagent's
+	}
 	p.subagents = append(p.subagents, s)
 	p.say(s.begins(over))
 }
