@@ -570,6 +570,7 @@ func cutRun(t *testing.T, disk store.Store, h *run.History, log []run.PlacedEven
 			events = append(events, p)
 		}
 	}
+	rename(events, rec.ID, rec.Agent)
 	for i := range entries {
 		entries[i].Seq = min(entries[i].Seq, int64(len(events)))
 	}

@@ -343,7 +343,7 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 		}
 		req.AgentID = agent.ID(set.Agent.Name, fork)
 	}
-	rename(events, fork)
+	rename(events, fork, req.AgentID)
 	rec := run.Record{
 		ID: fork, Session: h.Record.Session, User: h.Record.User, Agent: req.AgentID, Mode: h.Record.Mode, Title: title(req.Question),
 		Status: run.Queued, Created: now, Home: e.owner, ForkOf: h.Record.ID, ForkAt: at,
@@ -357,12 +357,15 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 	return rec, nil
 }
 
-// rename gives the agents in the past of a fork the ids that they have in it.
-func rename(events []run.PlacedEvent, fork string) {
+// rename gives the agents in the past of a fork the ids that they have in it; own
+// is that of the agent whose run it is, if any.
+func rename(events []run.PlacedEvent, fork, own string) {
 	for i := range events {
 		if d, ok := events[i].Data.(event.AgentStarted); ok && d.ID != "" {
 			path, _, _ := strings.Cut(events[i].Place, "#")
-			d.ID = agent.ID(d.Name, fork+path)
+			if d.ID = own; path != "" || own == "" {
+				d.ID = agent.ID(d.Name, fork+path)
+			}
 			events[i].Data = d
 		}
 	}

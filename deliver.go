@@ -31,6 +31,9 @@ func (e *Engine) carryOut(m mode.Mode, req *mode.Request, deliver func(quality))
 		m := event.Message{
 			Role: "assistant", Text: a.Text, Reasoning: a.Reasoning, KeyPoints: a.KeyPoints, Model: a.Model, Extractive: a.Extractive,
 		}
+		for _, c := range a.Calls {
+			m.Calls = append(m.Calls, event.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+		}
 		if a.Report != nil {
 			m.Answer, m.Citations = report.Plain(a.Report)
 		}

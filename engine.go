@@ -31,6 +31,7 @@ import (
 	"dossier/internal/store"
 	"dossier/internal/wire"
 	"dossier/kb"
+	"dossier/llm"
 	"dossier/mode"
 	"dossier/mode/agents"
 	"dossier/reader"
@@ -50,6 +51,7 @@ type Engine struct {
 	library *kb.Library
 	reader  *reader.Reader
 	web     *sources.Web
+	models  *llm.Models
 	agency  *agency
 	keys    *access.Keys
 	closers []func() error // in the order in which they are called
@@ -114,7 +116,7 @@ func newEngine(p parts) *Engine {
 		keys: access.NewKeys(p.store, nil),
 	}
 	if made := p.product; made != nil {
-		e.library, e.reader, e.web = made.Library, made.Reader, made.Web
+		e.library, e.reader, e.web, e.models = made.Library, made.Reader, made.Web, made.Models
 		e.agency = &agency{Agency: made.Agency, fleet: made.Agency.Fleet}
 		e.closers = append(e.closers, made.Close)
 		p.modes = slices.Concat(made.Modes, p.modes)

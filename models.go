@@ -54,6 +54,15 @@ func TryModel(ctx context.Context, o Options, role string) (Trial, error) {
 	return t, nil
 }
 
+// Embed turns texts into vectors with the configured embedder. It fails with
+// llm.ErrNotConfigured where there is none.
+func (e *Engine) Embed(ctx context.Context, texts []string) (*llm.Embeddings, error) {
+	if e.models == nil {
+		return nil, llm.ErrNotConfigured
+	}
+	return e.models.For(llm.ForEmbeddings).Embed(ctx, "", texts)
+}
+
 // ListModels asks the endpoint of a role which models it serves.
 func ListModels(ctx context.Context, o Options, role string) ([]string, error) {
 	cfg, err := o.configuration()

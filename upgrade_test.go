@@ -214,9 +214,9 @@ func TestUpgradeReplaysSearches(t *testing.T) {
 }
 
 // What an earlier program told lacks fields that events have now: answers.db.gz
-// holds runs of agents, of web searches and of a deep research without answers by
-// themselves, iterations and ids. They replay, and the one that waited for an
-// answer goes on and replays too.
+// holds runs of agents, of web searches and of deep research in both ways, without
+// answers by themselves, iterations and ids. They replay, and the one that waited
+// for an answer goes on and replays too.
 func TestUpgradeReplaysAnswers(t *testing.T) {
 	disk, err := sqlite.Open(unpack(t, "answers.db.gz"), sqlite.Options{})
 	if err != nil {
@@ -227,7 +227,7 @@ func TestUpgradeReplaysAnswers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	runs, err := e.List(ctx, Filter{})
-	if err != nil || len(runs) != 6 {
+	if err != nil || len(runs) != 7 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	for _, r := range runs {

@@ -105,6 +105,7 @@ var (
 	runDate  = regexp.MustCompile(`\d{4}-\d\d-\d\d ((?:生成 )?· )`)
 	blobHash = regexp.MustCompile(`sha256-[0-9a-f]{64}`)
 	blobSize = regexp.MustCompile(`"hash":"HASH","bytes":\d+`)
+	uuid     = regexp.MustCompile(`_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b`)
 )
 
 // sameOnEachStart takes out of a text what depends on the port of the web, the
@@ -118,5 +119,6 @@ func sameOnEachStart(t *testing.T, w *webtest.Web, text string) string {
 	text = strings.NewReplacer(":"+u.Port(), ":PORT", "%3A"+u.Port(), "%3APORT").Replace(text)
 	text = runDate.ReplaceAllString(text, "DATE $1")
 	text = blobHash.ReplaceAllString(text, "HASH")
+	text = uuid.ReplaceAllString(text, "_UUID")
 	return blobSize.ReplaceAllString(text, `"hash":"HASH","bytes":0`)
 }

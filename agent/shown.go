@@ -47,17 +47,23 @@ func answerCalled(tools []tool.Tool) finder {
 	}
 }
 
-// answerNested finds it in a call inside an object, which names its tool first.
+// answerNested finds it in a call inside an object. The call should name its tool
+// first; what comes before the name is held back.
 func answerNested(tools []tool.Tool) finder {
 	return func(pass func(string)) func(llm.Chunk) {
-		name, ends := "", false
+		name, held, ends := "", "", false
 		names := llm.StreamField("function."+discriminator, func(text string) {
 			name += text
-			ends = ending(tools, name)
+			if ends = ending(tools, name); ends && held != "" {
+				pass(held)
+				held = ""
+			}
 		})
 		feed := llm.StreamField("function."+answerField, func(text string) {
 			if ends {
 				pass(text)
+			} else {
+				held += text
 			}
 		})
 		return func(c llm.Chunk) {

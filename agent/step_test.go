@@ -163,3 +163,15 @@ func TestCalledAgentsGetWhatCameAlong(t *testing.T) {
 		t.Errorf("%s in the end, %s at first", got, with.Custom["tenant"])
 	}
 }
+
+// Where no tool ends the work, the answer is what the model says without a call:
+// what it said with one is void.
+func TestSpokenAnswersAreShown(t *testing.T) {
+	first := call("add", `{"a":2,"b":3}`)
+	first.Content = "Let me see. I shall add."
+	a := newAgent(t, agent.Native, says(first, text("It is 5. That is all.")), add)
+	j := travel(t, a, task)
+	if shown := j.done.Shown; j.status != run.Done || j.done.Answer.Text != "It is 5. That is all." || shown != j.done.Answer.Text {
+		t.Errorf("%s %+v, shown %q", j.status, j.done.Answer, shown)
+	}
+}

@@ -24,7 +24,7 @@ func (s Source) Link(p Passage, snap *Snapshot) string {
 	if s.Kind != Web {
 		return fmt.Sprintf("%s:%d", s.URI, snap.Line(p.Start))
 	}
-	fragment := textFragment(snap.Text, p.Start, p.End, quote)
+	fragment := textFragment(snap, p.Start, p.End, quote)
 	if fragment == "" {
 		return s.URI
 	}
@@ -37,7 +37,8 @@ func (s Source) Link(p Passage, snap *Snapshot) string {
 // textFragment returns the text directive for a span: its text, or its two
 // ends when it is long or crosses a line, between a prefix and a suffix when
 // the page has the same text elsewhere.
-func textFragment(text string, start, end int, quote string) string {
+func textFragment(snap *Snapshot, start, end int, quote string) string {
+	text := snap.Text
 	first, last := visible(quote), ""
 	lines := strings.Split(strings.TrimSpace(quote), "\n")
 	if len(lines) > 1 || len(first) > wholeFragment {
@@ -51,7 +52,7 @@ func textFragment(text string, start, end int, quote string) string {
 		return ""
 	}
 	var b strings.Builder
-	again := strings.Count(strings.ToLower(visible(text)), strings.ToLower(first)) > 1
+	again := strings.Count(snap.shown(), strings.ToLower(first)) > 1
 	if again {
 		before := strings.TrimRight(text[:start], " \t\n")
 		before = before[strings.LastIndexByte(before, '\n')+1:]

@@ -24,20 +24,30 @@ const (
 
 var (
 	numeric     = pattern(`^[ \t]*` + numberList + `[ \t]*$`)
-	markerShape = pattern(`\[[ \t]*(?:` + numberList + `)[ \t]*\]|【[ \t]*(?:` + numberList + `)[ \t]*】|［[ \t]*(?:` + numberList + `)[ \t]*］`)
+	markerShape = pattern(`^(?:\[[ \t]*(?:` + numberList + `)[ \t]*\]|【[ \t]*(?:` + numberList + `)[ \t]*】|［[ \t]*(?:` + numberList + `)[ \t]*］)`)
 	numberOr    = pattern(`\d{1,3}|[–—-]|†`)
 )
 
 // markers finds the citations of text outside the spans that are code.
 func markers(text string, code []span) []marker {
 	var out []marker
-	for _, at := range markerShape().FindAllStringIndex(text, -1) {
-		if slices.ContainsFunc(code, func(c span) bool { return at[0] < c.end && c.start < at[1] }) {
+	for at := 0; ; {
+		bracket := strings.IndexAny(text[at:], "[【［")
+		if bracket < 0 {
+			return out
+		}
+		at += bracket
+		found := markerShape().FindString(text[at:])
+		if found == "" {
+			at++ // the next bracket is further on, also when this one has three bytes
 			continue
 		}
-		out = append(out, marker{at[0], at[1], numbersIn(text[at[0]:at[1]])})
+		end := at + len(found)
+		if !slices.ContainsFunc(code, func(c span) bool { return at < c.end && c.start < end }) {
+			out = append(out, marker{at, end, numbersIn(found)})
+		}
+		at = end
 	}
-	return out
 }
 
 type span struct{ start, end int }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -21,6 +22,7 @@ type Snapshot struct {
 	normal    func() *normal
 	lines     func() []int
 	sentences func() *sentenceIndex
+	shown     func() string // what a reader of the page sees, in small letters
 }
 
 // NewSnapshot names a text.
@@ -29,6 +31,7 @@ func NewSnapshot(text string) *Snapshot {
 	s.normal = sync.OnceValue(func() *normal { return normalise(text) })
 	s.lines = sync.OnceValue(func() []int { return lineStarts(text) })
 	s.sentences = sync.OnceValue(func() *sentenceIndex { return indexSentences(text) })
+	s.shown = sync.OnceValue(func() string { return strings.ToLower(visible(text)) })
 	return s
 }
 

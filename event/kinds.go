@@ -309,6 +309,16 @@ type (
 		Extractive bool       `json:"extractive,omitempty"`
 		Answer     string     `json:"answer,omitempty"`
 		Citations  []Citation `json:"citations,omitempty"`
+		// Calls are those of functions of the caller's own that the model wants made
+		// before it goes on.
+		Calls []Call `json:"calls,omitempty"`
+	}
+	// Call is one of a function of the caller's; Arguments are JSON as the model
+	// wrote it.
+	Call struct {
+		ID        string `json:"id"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
 	}
 	// Citation is a mark of an answer: a source, by its number in the run, at the
 	// characters of the answer (Unicode code points, from 0) from Start to before

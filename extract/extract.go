@@ -11,6 +11,7 @@ package extract
 
 import (
 	"slices"
+	"strings"
 
 	"dossier/extract/internal/evidence"
 	"dossier/extract/internal/junk"
@@ -90,6 +91,7 @@ type Options struct {
 	Lang   lang.Code // of the passages; detected if empty
 	Quotes int       // at most; 3 if zero
 	Words  int       // of one quote at most, as lang.Words counts; 80 if zero, 130 in Chinese
+	Prose  bool      // titles and headings are not quoted by themselves
 	Floor  float64   // of the confidence from which a question is answered; [Floor] if zero
 }
 
@@ -163,7 +165,7 @@ func choose(r *evidence.Reading, passages []Passage, o Options, junk *junk.Filte
 			break
 		}
 		at, share := r.Top(i)
-		for at >= 0 && junk.Is(p.Units[at].In(passages[i].Text)) {
+		for at >= 0 && (junk.Is(p.Units[at].In(passages[i].Text)) || o.Prose && heads(passages[i], p.Units[at].In(passages[i].Text))) {
 			r.Drop(i, at)
 			at, share = r.Top(i)
 		}
@@ -202,6 +204,12 @@ func choose(r *evidence.Reading, passages []Passage, o Options, junk *junk.Filte
 		out = append(out, Quote{Passage: i, Start: start, End: p.Units[to-1].Quoted(passages[i].Text).End, Mark: mark})
 	}
 	return out, spots
+}
+
+// heads reports whether a sentence is the title of a passage or stands above it.
+func heads(p Passage, sentence string) bool {
+	sentence = strings.Trim(sentence, "# \t\r\n")
+	return slices.ContainsFunc(append([]string{p.Title}, p.Headings...), func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), sentence) })
 }
 
 // han reports whether a text is mostly in a script without spaces.

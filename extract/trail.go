@@ -59,6 +59,24 @@ func (t *Trail) Order() []Passage {
 	return out
 }
 
+// Step is a passage that a trail goes over, and the names by which it does: the one
+// that leads to it, and those in it that lead on.
+type Step struct {
+	Passage Passage
+	Names   []string
+}
+
+// Steps returns those of the first n passages of Order that the trail goes over:
+// the first one, those that the question names by their titles, and those that
+// names in others lead to, as far as they are worth half of the first one.
+func (t *Trail) Steps(n int) []Step {
+	var out []Step
+	for _, s := range t.hops.Steps(n) {
+		out = append(out, Step{t.passages[s.Page], s.Names})
+	}
+	return out
+}
+
 // Queries returns up to three queries that were not asked yet, the most
 // promising first: for names of the question that nothing found has, and for
 // names that stand in what was found, together with the words of the question

@@ -60,6 +60,15 @@ func TestTrail(t *testing.T) {
 			if got := idsOf(after.Order()[:2]); got != c.first[0].ID+" "+c.second.ID {
 				t.Errorf("order %s", idsOf(after.Order()))
 			}
+			steps := after.Steps(2)
+			if len(steps) != 2 || steps[0].Passage.ID != c.first[0].ID || steps[1].Passage.ID != c.second.ID {
+				t.Errorf("steps %+v", steps)
+			}
+			for _, s := range steps { // the name stands in both
+				if !slices.Contains(s.Names, c.query) {
+					t.Errorf("names of %s are %q", s.Passage.ID, s.Names)
+				}
+			}
 			for _, q := range after.Queries() {
 				if slices.Contains(queries, q) {
 					t.Errorf("%q is asked again", q)

@@ -42,6 +42,9 @@ type Request struct {
 	// it themselves; otherwise it is the session's. Messages of the system are
 	// instructions of whoever asks.
 	History []llm.Message `json:"history,omitempty"`
+	// Relay is a conversation that is passed on to the model as it is, for the mode
+	// that does so. Question is its last message then.
+	Relay *Relay `json:"relay,omitempty"`
 	// Alone says that the question stands by itself: what was said before it,
 	// instructions excepted, is not looked at.
 	Alone bool `json:"alone,omitempty"`
@@ -58,6 +61,21 @@ type Request struct {
 	Circumstances *Circumstances `json:"circumstances,omitempty"`
 }
 
+// Relay is a conversation for a model, with what the caller brings along: functions
+// that it can call, and the form of the answer. Schema is that of a JSON object,
+// JSON asks for any.
+type Relay struct {
+	Messages    []llm.Message   `json:"messages"`
+	Tools       []llm.Tool      `json:"tools,omitempty"`
+	ToolChoice  string          `json:"tool_choice,omitempty"`
+	JSON        bool            `json:"json,omitempty"`
+	SchemaName  string          `json:"schema_name,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	MaxTokens   int             `json:"max_tokens,omitempty"`
+	Temperature *float64        `json:"temperature,omitempty"`
+	Stop        []string        `json:"stop,omitempty"`
+}
+
 // Answer is what a run delivers.
 type Answer struct {
 	Text      string   `json:"text"`
@@ -71,6 +89,8 @@ type Answer struct {
 	// Report is the answer with what it rests on, for modes that have sources.
 	// Text is its Markdown then, and the answer by itself is made of it.
 	Report *report.Report `json:"report,omitempty"`
+	// Calls are those of the caller's own functions that the model wants made.
+	Calls []llm.ToolCall `json:"calls,omitempty"`
 	// Shown is what was told of the answer while it was written, in deltas of this
 	// execution that were not voided. Where it is not the answer, that is told
 	// when it is delivered.

@@ -32,6 +32,7 @@ type Recall struct {
 
 	mu      sync.Mutex
 	flights map[string]*flight
+	under   sync.WaitGroup // flights, also those for which nobody waits any more
 
 	asked, recalled atomic.Int64
 }
@@ -107,7 +108,7 @@ func (r *Recall) join(ctx context.Context, url string) *flight {
 	on, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	f := &flight{done: make(chan struct{}), waiting: 1, cancel: cancel}
 	r.flights[url] = f
-	go func() {
+	r.under.Go(func() {
 		defer cancel()
 		f.err = errors.New("the page could not be read") // unless it returns
 		defer func() {
@@ -123,8 +124,19 @@ func (r *Recall) join(ctx context.Context, url string) *flight {
 				r.store.Put(url, raw, r.ttl)
 			}
 		}
-	}()
+	})
 	return f
+}
+
+// Close waits until nothing is fetched and kept any more. Nobody may fetch then.
+func (r *Recall) Close() error {
+	r.mu.Lock()
+	for _, f := range r.flights {
+		f.cancel()
+	}
+	r.mu.Unlock()
+	r.under.Wait()
+	return nil
 }
 
 // leave ends a flight for which nobody waits any more.

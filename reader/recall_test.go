@@ -131,3 +131,28 @@ func TestRecallGivingUp(t *testing.T) {
 		}
 	})
 }
+
+// stubborn is a site that takes its time whoever waits.
+type stubborn struct{ done bool }
+
+func (s *stubborn) Fetch(context.Context, string) (*Fetched, error) {
+	time.Sleep(time.Second)
+	s.done = true
+	return &Fetched{Page: &Page{Text: "text"}}, nil
+}
+
+// What nobody waits for any more has ended when the memory is closed.
+func TestRecallIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		site := &stubborn{}
+		r := Recalled(site, &pageMap{}, time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := r.Fetch(ctx, "u"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if err := r.Close(); err != nil || !site.done {
+			t.Errorf("%v, done %v", err, site.done)
+		}
+	})
+}

@@ -41,6 +41,10 @@ type Job struct {
 	// Private are texts that whoever writes queries has seen and no address may
 	// carry, beside what is found in documents.
 	Private []string
+	// Trail is how many rounds go where names in what was found lead, at least,
+	// where no model says where to go; what is found on the way is quoted for its
+	// names too. 0 leaves the rounds to Tuning, and quotes what answers.
+	Trail int
 	// Rerankers by their names in Tuning.Rerank.
 	Rerankers map[string]search.Reranker
 	// Known are the circumstances of the run; nil goes by what there is now.

@@ -79,6 +79,9 @@ func (g *gathering) worthReading() []*reading {
 // them. For those that can't be read the next ones are.
 func (g *gathering) read(ctx context.Context) error {
 	wanted := max(g.Tuning.ReadTop, len(g.planned))
+	if g.Trail > 0 {
+		wanted = max(wanted, g.Tuning.TopK)
+	}
 	most := g.scope.Budget().Allot(run.Pages, 0, wanted)
 	candidates := g.worthReading()
 	ctx = withPrivate(ctx, g.private())
@@ -415,7 +418,7 @@ func (g *gathering) quote(ctx context.Context) error {
 			read := g.weighing(weights, i)
 			out[i] = e.choose(f.Title, f.Passages, g.near[i], read, extract.Options{})
 			if out[i].Answered {
-				out[i].Quotes = append(out[i].Quotes, g.ledOn(i, byID, read, out[i].Quotes)...)
+				out[i].Quotes = append(out[i].Quotes, g.onTheWay(i, byID, read, out[i].Quotes)...)
 			}
 		}
 		return out, nil
@@ -511,6 +514,14 @@ func (e *Evidence) choose(question string, places []int, near nearness, weights 
 		out.Quotes = append(out.Quotes, at)
 	}
 	return out
+}
+
+// onTheWay are sentences for a facet whose answer is some steps away.
+func (g *gathering) onTheWay(facet int, byID map[string]int, weights Weights, have []cite.Passage) []cite.Passage {
+	if g.Trail > 0 {
+		return g.along(facet, byID, weights, have)
+	}
+	return g.ledOn(facet, byID, weights, have)
 }
 
 const (

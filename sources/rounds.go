@@ -80,7 +80,7 @@ func (g *gathering) decide(ctx context.Context, s *run.Scope, n, idle int) (outl
 	switch {
 	case g.evidence.CutShort():
 		return g.over("round.spent"), nil
-	case n >= g.Tuning.Iterations:
+	case n >= max(g.Tuning.Iterations, g.Trail):
 		return g.over("round.last", "n", n), nil
 	case idle >= most && n >= g.Tuning.MinIterations:
 		return g.over("round.nothing-new"), nil

@@ -49,7 +49,7 @@ func (g *gathering) sift(ctx context.Context, s *run.Scope) error {
 		f := &g.evidence.Facets[i]
 		f.Answered, f.Confidence = v.Answered, v.Confidence
 		g.unsettled[i], g.next[i] = v.Open, v.Next
-		if !g.meaning {
+		if !g.meaning || g.Trail > 0 {
 			g.order[i] = v.Order
 		}
 	}
@@ -66,14 +66,15 @@ func (g *gathering) siftOne(facet int, weights Weights) sifted {
 	}
 	out.Order = g.withTranslated(facet, out.Order)
 	ranked := g.ranked(facet)
-	if !g.meaning {
+	if !g.meaning || g.Trail > 0 {
 		ranked = g.best(out.Order, g.Tuning.TopK)
 	}
 	passages := g.passagesOf(facet, ranked)
 	chosen := extract.Select(title, passages, g.weighing(weights, facet), extract.Options{})
 	out.verdict = verdict{chosen.Answered, chosen.Confidence}
-	if out.Open = !chosen.Answered || trail.Open(); out.Open {
-		out.Next = trail.Queries()
+	next := trail.Queries()
+	if out.Open = !chosen.Answered || trail.Open() || g.Trail > 0 && len(next) > 0; out.Open {
+		out.Next = next
 	}
 	if !chosen.Answered || g.Tuning.MinIterations > 1 { // there is another round in any case
 		out.Next = append(out.Next, extract.FollowUps(title, passages)...)

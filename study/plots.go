@@ -5,7 +5,6 @@ import (
 
 	"dossier/cite"
 	"dossier/cite/series"
-	"dossier/report"
 )
 
 // Plots of a report at most.
@@ -14,12 +13,12 @@ const (
 	sectionMay = 2 // of one section
 )
 
-// plotted puts series of numbers into the sections: into each what it cites and
-// what stands in passages of its sources that it was written from, none twice. A
-// series of which several sections cite a part is the first one's.
-func (x *writing) plotted(sections []report.Section) {
+// plots returns series of numbers for each of the parts: what it cites and what
+// stands in passages of its sources that it was written from, none twice. A series
+// of which several parts cite some is the first one's.
+func (x *writing) plots() [][]series.Plot {
 	var all []cite.Passage
-	of := make([][]cite.Passage, len(sections)) // what each cites, then what it was written from
+	of := make([][]cite.Passage, len(x.parts)) // what each cites, then what it was written from
 	for i := range x.parts {
 		for _, c := range x.parts[i].claims {
 			if c.Verified {
@@ -34,14 +33,14 @@ func (x *writing) plotted(sections []report.Section) {
 		}
 		all = append(all, of[i]...)
 	}
+	plots := make([][]series.Plot, len(x.parts))
 	var had []series.Plot
 	put := func(at int, p series.Plot) {
-		s := &sections[at]
-		if len(had) < mostPlots && len(s.Plots) < sectionMay && !slices.ContainsFunc(had, p.Same) {
-			had, s.Plots = append(had, p), append(s.Plots, p)
+		if len(had) < mostPlots && len(plots[at]) < sectionMay && !slices.ContainsFunc(had, p.Same) {
+			had, plots[at] = append(had, p), append(plots[at], p)
 		}
 	}
-	for i := range sections {
+	for i := range x.parts {
 		for _, p := range series.Find(x.Book.Ledger, x.Book.Snapshots, of[i]) {
 			put(i, p)
 		}
@@ -51,4 +50,5 @@ func (x *writing) plotted(sections []report.Section) {
 			put(at, p)
 		}
 	}
+	return plots
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dossier/cite"
+	"dossier/cite/series"
 	"dossier/event"
 	"dossier/lang"
 	"dossier/llm"
@@ -204,11 +205,21 @@ func (x *writing) assemble(ctx context.Context) (*report.Report, error) {
 		r.Sections = append(r.Sections, p.Section)
 		r.Claims = append(r.Claims, p.claims...)
 	}
-	x.plotted(r.Sections)
+	var plots [][]series.Plot
+	drawn := run.Go(ctx, x.scope, "plots", func(context.Context, *run.Scope) error { // while the model writes the summary
+		plots = x.plots()
+		return nil
+	})
 	x.disputed = x.disagreements()
 	framed, err := x.frames(ctx, r)
+	if derr := drawn.Wait(context.WithoutCancel(ctx)); err == nil {
+		err = derr
+	}
 	if err != nil {
 		return nil, err
+	}
+	for i, list := range plots {
+		r.Sections[i].Plots = list
 	}
 	for i := range framed {
 		x.take(&framed[i])

@@ -87,7 +87,7 @@ func packed(text string, size int) []lang.Span {
 // product returns what answers as the product does, and what to do when it is
 // not needed any more.
 func (l *library) product(ctx context.Context) (ask answerer, done func(), err error) {
-	p, err := assemble(ctx, l.whole)
+	p, err := assemble(ctx, l.whole, false)
 	if err != nil {
 		return nil, nil, err
 	}

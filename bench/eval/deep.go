@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"unicode"
 
@@ -47,10 +46,11 @@ func deepWays(p *pipeline, c *collection) []struct {
 	search := websearch.New("deep_search", parts, deep)
 	// As they are without configuration.
 	round := sources.Tuning{Queries: 3, MinIterations: 1, Iterations: 1, MaxResults: 8, TopK: 6, ReadTop: 4}
-	loop := evidence.Settings{Tuning: round, MaxIterations: 5, ContextTokens: 12000, FollowUps: study.FollowUps}
+	loop := evidence.Settings{Tuning: round, MaxIterations: 5, ContextTokens: 12000, FollowUps: study.FollowUps, Trail: sources.TrailRounds}
 	round.Iterations, round.ReadTop, round.Rerank = 2, 8, sources.ByWords
 	team := supervised.Settings{
 		Agents: 4, AgentSteps: 5, SupervisorCalls: 6, SupervisorIterations: 10, Rounds: 15, DeepSearchFirst: true, Tuning: round, FollowUps: study.FollowUps,
+		Trail: sources.TrailRounds,
 	}
 	by := func(m mode.Mode) func(context.Context, string) (wrote, error) {
 		return func(ctx context.Context, question string) (wrote, error) {
@@ -83,7 +83,7 @@ func (c *collection) pasted(question string) (wrote, error) {
 	var w wrote
 	for _, h := range hits {
 		w.cited = append(w.cited, h.ID)
-		w.text += c.docs[h.ID].Text + "\n\n"
+		w.text += c.docs[h.ID].Title + "\n\n" + c.docs[h.ID].Text + "\n\n"
 	}
 	return w, nil
 }
@@ -92,7 +92,7 @@ func (c *collection) pasted(question string) (wrote, error) {
 func delivers(r *report.Report) wrote {
 	var w wrote
 	for _, s := range r.Sources {
-		w.cited = append(w.cited, strings.TrimSuffix(filepath.Base(s.URI), ".txt"))
+		w.cited = append(w.cited, documentOf(s.URI))
 	}
 	var b strings.Builder
 	b.WriteString(r.Text + "\n\n" + r.Summary + "\n\n" + r.Conclusion)
@@ -108,12 +108,13 @@ func delivers(r *report.Report) wrote {
 
 // runDeep measures, for each way of answering: the share of the documents that
 // the answer needs among those cited, and the share of the facts that it says.
+// All of them read the documents with their titles, where the set has any.
 func (e *Env) runDeep(ctx context.Context, docs []index.Doc, questions []needed) error {
 	c, err := collect(docs)
 	if err != nil {
 		return err
 	}
-	p, err := assemble(ctx, docs)
+	p, err := assemble(ctx, docs, true)
 	if err != nil {
 		return err
 	}
@@ -125,6 +126,9 @@ func (e *Env) runDeep(ctx context.Context, docs []index.Doc, questions []needed)
 			w, err := way.answer(ctx, q.Question)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", way.name, q.ID, err)
+			}
+			if err := e.Record(map[string]any{"way": way.name, "id": q.ID, "question": q.Question, "gold": q.Gold, "facts": q.Facts, "cited": w.cited, "text": w.text}); err != nil {
+				return err
 			}
 			found := 0
 			for _, id := range w.cited[:min(mostCited, len(w.cited))] {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"dossier/index"
 )
 
 // TestDeepFigures measures questions that need two documents: every way of
@@ -32,6 +34,25 @@ func TestDeepFigures(t *testing.T) {
 	for _, line := range []string{"gold-cited.oneshot 1.0000", "gold-facts.oneshot 1.0000", "gold-cited.deep_research.supervisor 1.0000", "gold-facts.deep_research.supervisor 1.0000"} {
 		if !strings.Contains(stdout, line) {
 			t.Errorf("not %s in\n%s", line, stdout)
+		}
+	}
+}
+
+// TestTitledDocuments holds that a document with a title is found again by the
+// name of its file, whatever the title is.
+func TestTitledDocuments(t *testing.T) {
+	p, err := assemble(t.Context(), []index.Doc{
+		{ID: "1", Title: "AC/DC: " + strings.Repeat("Ü", 200), Text: "The band AC/DC was formed in Sydney in 1973."},
+		{ID: "2", Text: "Tulips bloom in spring."},
+	}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	for question, want := range map[string]string{"Where was the band AC/DC formed?": "1", "When do tulips bloom?": "2"} {
+		got, err := p.answer(t.Context(), question)
+		if err != nil || len(got.Quotes) == 0 || got.Quotes[0].Doc != want {
+			t.Errorf("%s: %+v, %v", question, got, err)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Command eval measures Dossier on public evaluation sets and prints one line
 // per figure: set, metric, value and n, the number of cases behind the value.
 //
-//	go run ./bench/eval [-dir DIR] [-corpora DIR] [-set GLOB] [-runs DIR] [-out FILE] [-embedder URL]
+//	go run ./bench/eval [-dir DIR] [-corpora DIR] [-set GLOBS] [-runs DIR] [-out FILE] [-embedder URL]
 //
 // DIR holds one folder per set. The lines also replace those of the same sets
 // in the results file; lines of sets that were not run stay.
@@ -20,6 +20,7 @@ import (
 	"os/signal"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dossier/bench/internal/lab"
@@ -45,7 +46,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 	data := filepath.Join(root, "..", "shared", "eval")
 	dir := flags.String("dir", data, "directory with one folder per set")
 	corpora := flags.String("corpora", data, "directory for the files that -dir does not have")
-	pattern := flags.String("set", "*", "run only the sets whose name matches `GLOB`")
+	pattern := flags.String("set", "*", "run only the sets whose names match one of these `GLOBs`, with commas between them")
 	runs := flags.String("runs", "", "also write what was answered, as JSON lines, to this directory")
 	documents := flags.String("documents", filepath.Join(root, "bench", "questions", "documents"), "directory with the documents of bench/questions")
 	embedder := flags.String("embedder", "", "base `URL` of an endpoint with embeddings, for the figures whose names end in .emb")
@@ -61,9 +62,18 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 		complain("unexpected argument %q", flags.Arg(0))
 		return 2
 	}
-	if _, err := path.Match(*pattern, ""); err != nil {
-		complain("-set %q is not a pattern: %v", *pattern, err)
-		return 2
+	globs := strings.Split(*pattern, ",")
+	for _, glob := range globs {
+		if _, err := path.Match(glob, ""); err != nil {
+			complain("-set %q is not a pattern: %v", glob, err)
+			return 2
+		}
+	}
+	wanted := func(set string) bool {
+		return slices.ContainsFunc(globs, func(glob string) bool {
+			ok, _ := path.Match(glob, set)
+			return ok
+		})
 	}
 
 	folders, err := os.ReadDir(*dir)
@@ -86,7 +96,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 	failed := false
 	for _, folder := range folders {
 		set := setFor(folder.Name())
-		if wanted, _ := path.Match(*pattern, folder.Name()); !wanted || set == nil || !folder.IsDir() {
+		if !wanted(folder.Name()) || set == nil || !folder.IsDir() {
 			continue
 		}
 		env := &Env{Set: folder.Name(), Embedder: *embedder, dirs: []string{*dir, *corpora}, stdout: stdout, stderr: stderr}
@@ -102,7 +112,7 @@ func run(ctx context.Context, root string, args []string, stdout, stderr io.Writ
 		figures = append(figures, env.figures...)
 		ran[folder.Name()] = true
 	}
-	if wanted, _ := path.Match(*pattern, ownSet); wanted {
+	if wanted(ownSet) {
 		env := &Env{Set: ownSet, Embedder: *embedder, stdout: stdout, stderr: stderr}
 		err := env.record(*runs)
 		if err == nil {

@@ -99,14 +99,14 @@ json_testsuite panics 0 n=3
 func TestResultsAreMerged(t *testing.T) {
 	dir, out := evalDir(t), filepath.Join(t.TempDir(), "eval.txt")
 	write(t, filepath.Dir(out), "eval.txt", "# before\nzebra recall 1.0000 n=1\njson_repair recovered 0.1 n=1\njson_repair gone 1 n=1\napple f1 0.5000 n=2\n")
-	if code, _, stderr := eval(t, t.TempDir(), "-dir", dir, "-set", "*_repair", "-out", out); code != 0 {
+	if code, _, stderr := eval(t, t.TempDir(), "-dir", dir, "-set", "none,*_repair", "-out", out); code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	got, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# go run ./bench/eval -dir " + dir + " -set *_repair -out " + out + `
+	want := "# go run ./bench/eval -dir " + dir + " -set none,*_repair -out " + out + `
 apple f1 0.5000 n=2
 json_repair recovered 0.6667 n=6
 json_repair excluded 2 n=8

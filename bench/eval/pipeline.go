@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"dossier/event"
 	"dossier/index"
@@ -97,8 +99,10 @@ type pipeline struct {
 	close      func()
 }
 
-// assemble writes documents to a folder and has them read.
-func assemble(ctx context.Context, docs []index.Doc) (*pipeline, error) {
+// assemble writes documents to a folder and has them read. Each is a file by its
+// ID; with their titles each lies in a folder by its ID, and has its title as its
+// name and as its first heading, as people's files do.
+func assemble(ctx context.Context, docs []index.Doc, titles bool) (*pipeline, error) {
 	dir, err := os.MkdirTemp("", "eval-")
 	if err != nil {
 		return nil, err
@@ -109,7 +113,17 @@ func assemble(ctx context.Context, docs []index.Doc) (*pipeline, error) {
 		_ = os.RemoveAll(dir)
 	}}
 	for _, d := range docs {
-		if err := os.WriteFile(filepath.Join(dir, d.ID+".txt"), []byte(d.Text), 0o600); err != nil {
+		name, text := d.ID+".txt", d.Text
+		if titles && d.Title != "" {
+			name, text = filepath.Join(d.ID, fileName(d.Title)+".md"), "# "+d.Title+"\n\n"+d.Text
+		}
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o700)
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
+		if err != nil {
+			p.close()
 			return nil, err
 		}
 	}
@@ -125,11 +139,35 @@ func assemble(ctx context.Context, docs []index.Doc) (*pipeline, error) {
 	return p, nil
 }
 
+// fileName is a title as a file may be called.
+func fileName(title string) string {
+	const longest = 150 // bytes
+	title = strings.Map(func(r rune) rune {
+		if r == '/' || r == '\\' || unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, title)
+	for len(title) > longest {
+		_, last := utf8.DecodeLastRuneInString(title)
+		title = title[:len(title)-last]
+	}
+	return strings.Trim(title, " .")
+}
+
+// documentOf is the ID of the document that assemble wrote to a path.
+func documentOf(path string) string {
+	if filepath.Ext(path) == ".md" {
+		return filepath.Base(filepath.Dir(path))
+	}
+	return strings.TrimSuffix(filepath.Base(path), ".txt")
+}
+
 // answer asks the collection and returns the quotes of the report.
 func (p *pipeline) answer(ctx context.Context, question string) (answered, error) {
 	r, err := p.ask(ctx, p.holdings, sources.Target{Collection: p.collection}, question)
 	if err != nil {
 		return answered{}, err
 	}
-	return quotes(r, func(s *report.Source) string { return strings.TrimSuffix(filepath.Base(s.URI), ".txt") }), nil
+	return quotes(r, func(s *report.Source) string { return documentOf(s.URI) }), nil
 }

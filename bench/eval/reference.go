@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -15,11 +16,16 @@ type reference struct {
 	value  float64
 	target float64
 	less   bool // the target is a maximum
-	// above names a figure of the same run that this one is to be above.
+	// above names a figure of the same run that this one is to be above, or, with
+	// times, at least so many times.
 	above string
+	times float64
 }
 
 const plainBM25 = "plain BM25"
+
+// deeper is how many times as much deep_research is to find as deep_search.
+const deeper = 1.25
 
 // references are the figures that are shown beside others'.
 var references = []reference{
@@ -75,6 +81,18 @@ var references = []reference{
 	{figure: "conv_mtragun_en ndcg@10.ours", what: "plain BM25, last turn + raw", value: 0.802, above: "ndcg@10.raw"},
 	{figure: "conv_rewrite_zh added-recall", what: "first turn + raw", value: 0.787},
 	{figure: "conv_rewrite_zh bleu4", what: "raw", value: 0.476},
+	{figure: "qa_2wiki_en gold-cited.deep_research.loop", above: "gold-cited.deep_search", times: deeper},
+	{figure: "qa_2wiki_en gold-cited.deep_research.supervisor", above: "gold-cited.deep_search", times: deeper},
+	{figure: "qa_hotpot_en gold-cited.deep_research.loop", above: "gold-cited.deep_search", times: deeper},
+	{figure: "qa_hotpot_en gold-cited.deep_research.supervisor", above: "gold-cited.deep_search", times: deeper},
+	{figure: "qa_hotpot_en gold-facts.deep_research.loop", above: "gold-facts.deep_search", times: deeper},
+	{figure: "qa_hotpot_en gold-facts.deep_research.supervisor", above: "gold-facts.deep_search", times: deeper},
+	{figure: "qa_musique_en gold-cited.deep_research.loop", above: "gold-cited.deep_search", times: deeper},
+	{figure: "qa_musique_en gold-cited.deep_research.supervisor", above: "gold-cited.deep_search", times: deeper},
+	{figure: "qa_musique_en gold-facts.deep_research.loop", above: "gold-facts.deep_search", times: deeper},
+	{figure: "qa_musique_en gold-facts.deep_research.supervisor", above: "gold-facts.deep_search", times: deeper},
+	{figure: "research_scholarqa_multi_en cited-recall@20.deep_research.loop", above: "cited-recall@20.deep_search", times: deeper},
+	{figure: "research_scholarqa_multi_en cited-recall@20.deep_research.supervisor", above: "cited-recall@20.deep_search", times: deeper},
 	{figure: "ssrf_payloads blocked", target: 1},
 	{figure: "ssrf_payloads dials", less: true},
 	{figure: "url_wpt blocked", target: 1},
@@ -111,7 +129,7 @@ func writeReferences(results, file string) error {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("# figure: ours (reference) [target]; made by go run ./bench/eval from eval.txt beside it\n")
+	fmt.Fprintf(&b, "# figure: ours (reference) [target]; made by go run ./bench/eval from %s beside it\n", filepath.Base(results))
 	for _, r := range references {
 		ours, ok := values[r.figure]
 		if !ok {
@@ -155,8 +173,11 @@ func (r reference) beside(ours string, values map[string]string) string {
 	}
 	value, err := strconv.ParseFloat(ours, 64)
 	than, otherErr := strconv.ParseFloat(other, 64)
-	said := fmt.Sprintf(" [> %s %s]", other, r.above)
-	if err != nil || otherErr != nil || value <= than {
+	said, missed := fmt.Sprintf(" [> %s %s]", other, r.above), value <= than
+	if r.times > 0 {
+		said, missed = fmt.Sprintf(" = %.2f× %s %s [≥ %g×]", value/than, other, r.above, r.times), value < r.times*than
+	}
+	if err != nil || otherErr != nil || missed {
 		said += " missed"
 	}
 	return said

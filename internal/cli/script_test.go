@@ -33,7 +33,7 @@ const secret = "sk-test-4f1e9b7c2a8d6e3f5a0b"
 // TestMain makes the test binary the program itself for the scripts.
 func TestMain(m *testing.M) {
 	reader.WorkerMain()
-	testscript.Main(m, map[string]func(){"mcp-weather": serveWeather, "dossier": func() {
+	testscript.Main(m, map[string]func(){"mcp-weather": serveWeather, "call": callServer, "dossier": func() {
 		interrupts := make(chan os.Signal, 4)
 		signal.Notify(interrupts, os.Interrupt)
 		os.Exit(cli.Main(cli.Process{
@@ -92,10 +92,17 @@ func TestScripts(t *testing.T) {
 			env.Setenv("DATA", filepath.Join(env.WorkDir, "home", ".local", "share", "dossier"))
 			env.Setenv("LANG", "en_US.UTF-8")
 			env.Setenv("DOSSIER_SEARCH_ENGINES", "none") // the scripts ask nobody outside
+			keys := []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "HOST", "PORT", "CONFIG_FILE", "AGENTS_FILE", "LOGGING_FILE"}
+			for _, v := range env.Vars {
+				key, _, _ := strings.Cut(v, "=")
+				keys = append(keys, key)
+			}
+			env.Values[servingKey{}] = &serving{keys: keys}
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "model": model, "called": called, "release": release, "ndjson": ndjson, "clean": clean, "big": big, "bytes": writeBytes, "id": id, "samples": samples, "sparse": sparse, "web": web, "flip": flip,
+			"serve": startServer, "stop": stopServer, "line": line,
 		},
 	})
 }
@@ -249,6 +256,11 @@ func sparse(ts *testscript.TestScript, _ bool, args []string) {
 func id(ts *testscript.TestScript, _ bool, args []string) {
 	word, _, _ := strings.Cut(ts.ReadFile("stdout"), " ")
 	ts.Setenv(args[0], word)
+}
+
+// line NAME keeps the last output, which is one line.
+func line(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
 // flip FILE NAME changes one byte of the file NAME in a zip.

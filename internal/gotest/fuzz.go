@@ -96,7 +96,9 @@ func goOutput(ctx context.Context, args ...string) ([]byte, error) {
 func (t target) fuzz(ctx context.Context, out io.Writer, each time.Duration) bool {
 	before := t.crashers()
 	start := time.Now()
-	cmd := goCommand(ctx, "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each.String(), t.pkg)
+	// By default up to a minute goes into making one input smaller, and none is tried
+	// meanwhile.
+	cmd := goCommand(ctx, "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each.String(), "-fuzzminimizetime", "10x", t.pkg)
 	said, err := cmd.CombinedOutput()
 	took := time.Since(start).Round(time.Second)
 	if err == nil || (onlyDeadline(string(said)) && t.crashers() == before) {

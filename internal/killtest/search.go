@@ -402,7 +402,8 @@ func within(ctx context.Context, dir string, do func(s *sqlite.Store, rec run.Re
 
 var (
 	snapshot = regexp.MustCompile(`sha256-[0-9a-f]{64}`)
-	callID   = regexp.MustCompile(`call_[0-9a-f]{16,}`) // of the scripted model: a hash of the request
+	callID   = regexp.MustCompile(`call_[0-9a-f]{16,}`)                           // of the scripted model: a hash of the request
+	agentID  = regexp.MustCompile(`_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`) // of the run
 	moment   = regexp.MustCompile(`\d{8}_\d{6}_|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?)?`)
 )
 
@@ -414,7 +415,8 @@ func spoken(e event.Event, normal *strings.Replacer) (string, error) {
 	}
 	// Pages name addresses of this web, and so its port.
 	line := snapshot.ReplaceAllString(normal.Replace(fmt.Sprintf("%s %s\n", e.Kind(), data)), "HASH")
-	return moment.ReplaceAllString(callID.ReplaceAllString(line, "CALL"), "TIME"), nil
+	line = agentID.ReplaceAllString(callID.ReplaceAllString(line, "CALL"), "_UUID")
+	return moment.ReplaceAllString(line, "TIME"), nil
 }
 
 // look reads what became of a run.

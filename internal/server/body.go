@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"dossier"
@@ -21,12 +23,19 @@ const privateBody = 64 << 20
 
 // read decodes the body of a request.
 func read(w http.ResponseWriter, r *http.Request, into any) error {
-	a := callOf(r.Context()).api
-	most := a.maxBody
+	return readAs(w, r, into, callOf(r.Context()).api.strict)
+}
+
+// Read decodes the body of a request in a form that others have laid down: fields
+// that there are not here are passed over.
+func Read(w http.ResponseWriter, r *http.Request, into any) error { return readAs(w, r, into, false) }
+
+func readAs(w http.ResponseWriter, r *http.Request, into any, strict bool) error {
+	most := callOf(r.Context()).api.maxBody
 	if most == 0 {
 		most = privateBody
 	}
-	return decode(http.MaxBytesReader(w, r.Body, most), into, a.strict)
+	return decode(http.MaxBytesReader(w, r.Body, most), into, strict)
 }
 
 // Decode decodes what a client sent beside the body of a request as such a body:
@@ -59,11 +68,19 @@ func badBody(err error) error {
 	case errors.Is(err, io.EOF):
 		return badRequest("the request has no body, and JSON is expected here")
 	case errors.As(err, &typ) && typ.Field != "":
-		return badRequest(fmt.Sprintf("the field %q can't be a %s", typ.Field, typ.Value))
+		return badRequest(fmt.Sprintf("the field %q can't be a %s", fieldName(typ.Field), typ.Value))
 	case errors.As(err, &typ):
 		return badRequest(fmt.Sprintf("a JSON object is expected here, not a %s", typ.Value))
 	}
 	return badRequest("the request is not the JSON that is expected here: " + err.Error())
+}
+
+// fieldName is the path of a field without the structs that others are part of,
+// which clients don't know: our fields have small letters.
+func fieldName(path string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(path, "."), func(name string) bool {
+		return name != "" && name[0] >= 'A' && name[0] <= 'Z'
+	}), ".")
 }
 
 func badRequest(message string) error { return &dossier.UsageError{Message: message} }
@@ -76,7 +93,9 @@ func readIf(w http.ResponseWriter, r *http.Request, into any) error {
 	return read(w, r, into)
 }
 
-// reply writes a value as JSON.
+// Reply writes a value as JSON.
+func Reply(w http.ResponseWriter, status int, body any) error { return reply(w, status, body) }
+
 func reply(w http.ResponseWriter, status int, body any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -148,48 +148,60 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 }
 
 // Events implements Runs. When the other side goes away the stream ends with
-// ErrGone; whoever serves the directory next goes on after the last sequence.
+// ErrGone; whoever serves the directory next goes on after the last sequence. Who
+// was too slow and is cut off comes back by itself.
 func (c *Client) Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		// A reader that stops early must not wait for the next event.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		resp, err := c.send(ctx, http.MethodGet, fmt.Sprintf("%s/events?after=%d", path(id), after), "text/event-stream", nil)
-		if err != nil {
-			yield(event.Event{}, err)
-			return
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode == http.StatusNoContent {
-			return
-		}
-		in := bufio.NewReader(resp.Body)
-		for {
-			name, data, err := readMessage(in)
-			switch {
-			case ctx.Err() != nil:
-				err = context.Cause(ctx)
-			case err != nil:
-				err = fmt.Errorf("%w: %w", ErrGone, err)
-			case name == "end":
-				return
-			case name == "stopped":
-				var p Problem
-				if err = json.Unmarshal(data, &p); err == nil {
-					err = p.restore()
-				}
-			case name == "":
-				var ev event.Event
-				if err = json.Unmarshal(data, &ev); err == nil {
-					if !yield(ev, nil) {
-						return
-					}
-					continue
-				}
-			}
-			if err != nil {
+		for again := true; again; {
+			var err error
+			if after, again, err = c.follow(ctx, id, after, yield); err != nil {
 				yield(event.Event{}, err)
 				return
+			}
+		}
+	}
+}
+
+// follow yields the events of one stream. It returns the sequence up to which
+// that was, and whether there are more in another one.
+func (c *Client) follow(ctx context.Context, id string, after int64, yield func(event.Event, error) bool) (last int64, again bool, err error) {
+	resp, err := c.send(ctx, http.MethodGet, fmt.Sprintf("%s/events?after=%d", path(id), after), "text/event-stream", nil)
+	if err != nil {
+		return after, false, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNoContent {
+		return after, false, nil
+	}
+	in := bufio.NewReader(resp.Body)
+	for {
+		name, data, err := readMessage(in)
+		switch {
+		case ctx.Err() != nil:
+			return after, false, context.Cause(ctx)
+		case err != nil:
+			return after, false, fmt.Errorf("%w: %w", ErrGone, err)
+		case name == "end":
+			return after, false, nil
+		case name == "gap":
+			return after, true, nil
+		case name == "stopped":
+			var p Problem
+			if err := json.Unmarshal(data, &p); err != nil {
+				return after, false, err
+			}
+			return after, false, p.restore()
+		case name == "":
+			var ev event.Event
+			if err := json.Unmarshal(data, &ev); err != nil {
+				return after, false, err
+			}
+			after = max(after, ev.Seq)
+			if !yield(ev, nil) {
+				return after, false, nil
 			}
 		}
 	}

@@ -69,20 +69,29 @@ func (g *gate) admit(w http.ResponseWriter, r *http.Request, route Route) error 
 		d := &door{gate: g, token: bearer(r), proxied: forwarded(r)}
 		return route.Serve(w, r.WithContext(context.WithValue(r.Context(), doorKey{}, d)))
 	}
-	caller, err := g.identify(r.Context(), bearer(r), forwarded(r))
+	r, err := g.admitted(w, r, route.Scope)
 	if err != nil {
 		return err
+	}
+	return route.Serve(w, r)
+}
+
+// admitted returns a request that knows its caller, who has the scope.
+func (g *gate) admitted(w http.ResponseWriter, r *http.Request, scope access.Scope) (*http.Request, error) {
+	caller, err := g.identify(r.Context(), bearer(r), forwarded(r))
+	if err != nil {
+		return nil, err
 	}
 	if s, ok := w.(*response); ok {
 		s.caller = caller
 	}
-	c, err := g.call(caller, route.Scope)
+	c, err := g.call(caller, scope)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r2 := r.WithContext(c.in(r.Context()))
-	r2.Body = http.MaxBytesReader(w, r.Body, g.api.maxBody)
-	return route.Serve(w, r2)
+	known := r.WithContext(c.in(r.Context()))
+	known.Body = http.MaxBytesReader(w, r.Body, g.api.maxBody)
+	return known, nil
 }
 
 // tooFast is the problem of a caller who asks more often than they may.

@@ -60,6 +60,7 @@ var known = []struct {
 	{dossier.ErrNoReport, "no_report", http.StatusNotFound, "`dossier runs show ID` tells how far it is; only runs that search have a report"},
 	{kb.ErrNoCollection, "no_collection", http.StatusNotFound, "`dossier kb list` shows the collections; `dossier kb add DIR` makes one"},
 	{access.ErrNoToken, "no_token", http.StatusNotFound, "`dossier tokens list` shows the tokens"},
+	{dossier.ErrUnknownAgent, "unknown_agent", http.StatusNotFound, ""},
 	{fleet.ErrNoTemplate, "no_template", http.StatusNotFound, "`dossier templates list` shows what there is"},
 	{fleet.ErrNoVersion, "no_version", http.StatusNotFound, "`dossier templates list` shows what there is"},
 	{fleet.ErrNoInstance, "no_instance", http.StatusNotFound, "`dossier instances list` shows what there is"},

@@ -28,6 +28,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// What a flood is: more than connections hold.
+const (
+	floodNotes = 400
+	floodNote  = 48 << 10
+)
+
 // scripted is a mode whose question says what happens.
 type scripted struct{ release chan struct{} }
 
@@ -51,6 +57,15 @@ func (m scripted) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode
 				case <-ctx.Done():
 					return "", context.Cause(ctx)
 				}
+			})
+		case "flood":
+			words[i], err = run.Step(ctx, s, fmt.Sprint("flood-", i), func(context.Context, *run.Scope) (string, error) {
+				for range floodNotes {
+					if err := s.Emit(event.NoteAdded{Text: strings.Repeat("x", floodNote)}); err != nil {
+						return "", err
+					}
+				}
+				return "flooded", nil
 			})
 		case "fail":
 			_, err = run.Step(ctx, s, "broken", func(context.Context, *run.Scope) (string, error) {

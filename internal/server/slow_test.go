@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"iter"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -117,4 +119,44 @@ func ids(stream string) (found []string) {
 		}
 	}
 	return found
+}
+
+// A client that was cut off comes back behind what it has, and whoever reads
+// through it sees nothing of that.
+func TestClientComesBackAfterAGap(t *testing.T) {
+	var asked []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		after := r.URL.Query().Get("after")
+		asked = append(asked, after)
+		send := func(from, to int64) {
+			for seq := from; seq <= to; seq++ {
+				raw, err := event.Event{Run: "r1", Seq: seq, Data: event.NoteAdded{}}.MarshalJSON()
+				if err != nil {
+					t.Error(err)
+				}
+				_, _ = w.Write(appendMessage(nil, strconv.FormatInt(seq, 10), "", raw))
+			}
+		}
+		if after == "0" {
+			send(1, 3)
+			_, _ = w.Write(appendMessage(nil, "", "gap", []byte(`{"after":3}`)))
+			return
+		}
+		send(4, 5)
+		_, _ = w.Write(appendMessage(nil, "", "end", []byte("{}")))
+	}))
+	defer srv.Close()
+	c := &Client{http: &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", srv.Listener.Addr().String())
+	}}}}
+	var seen []int64
+	for ev, err := range c.Events(t.Context(), "r1", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, ev.Seq)
+	}
+	if !slices.Equal(seen, []int64{1, 2, 3, 4, 5}) || !slices.Equal(asked, []string{"0", "3"}) {
+		t.Errorf("seen %v, asked after %v", seen, asked)
+	}
 }

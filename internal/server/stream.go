@@ -290,12 +290,11 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 // closes the log of a run that is over, "stopped" says why the stream ends before,
 // and "gap" that the reader was cut off and comes back for the rest.
 func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64) error {
-	e := EngineOf(r.Context())
-	rec, err := e.Get(r.Context(), r.PathValue("id"))
+	id, seen, err := standing(r, after)
 	if err != nil {
 		return err
 	}
-	if rec.Status.Ended() && after > 0 && after >= rec.LastSeq {
+	if seen {
 		w.WriteHeader(http.StatusNoContent) // tells an EventSource not to come back
 		return nil
 	}
@@ -310,8 +309,8 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64) error 
 		}
 		return "gap", []byte(`{"after":` + last + `}`)
 	}
-	out.Comment("run " + rec.ID)
-	for ev, err := range e.Events(out.Context(), rec.ID, after) {
+	out.Comment("run " + id)
+	for ev, err := range EngineOf(r.Context()).Events(out.Context(), id, after) {
 		if err != nil {
 			if a.closing.Err() != nil {
 				err = run.ErrShutdown
@@ -325,6 +324,13 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64) error 
 	}
 	out.SendJSON("", "end", struct{}{})
 	return nil
+}
+
+// standing returns the whole id of the run that a request names, and whether it is
+// over and all of it is known to a reader.
+func standing(r *http.Request, after int64) (id string, seen bool, err error) {
+	rec, err := EngineOf(r.Context()).Get(r.Context(), r.PathValue("id"))
+	return rec.ID, rec.Status.Ended() && after > 0 && after >= rec.LastSeq, err
 }
 
 // sendEvent sends an event under its sequence, in the form that all readers share.

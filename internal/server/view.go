@@ -115,6 +115,15 @@ func (v view) permits(ctx context.Context, req *dossier.Request) error {
 	if err := v.target(ctx, req); err != nil {
 		return err
 	}
+	if req.AgentID != "" {
+		// The agents of others are not there; its definition was allowed when it began.
+		switch list, err := v.List(ctx, dossier.Filter{Agent: req.AgentID, Limit: 1}); {
+		case err != nil:
+			return err
+		case len(list) == 0:
+			return &dossier.UsageError{Message: fmt.Sprintf("%v: %q", dossier.ErrUnknownAgent, req.AgentID), Err: dossier.ErrUnknownAgent}
+		}
+	}
 	agent := req.Agent
 	if req.Instance != "" {
 		i, err := v.instance(ctx, req.Instance)
@@ -196,13 +205,20 @@ func (v view) Log(ctx context.Context, id string, after int64) (log []event.Even
 // Events implements Runs.
 func (v view) Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		rec, err := v.own(ctx, id)
+		whole, err := v.ownID(ctx, id)
 		if err != nil {
 			yield(event.Event{}, err)
 			return
 		}
-		v.Engine.Events(ctx, rec.ID, after)(yield)
+		v.Engine.Events(ctx, whole, after)(yield)
 	}
+}
+
+// ownID is own for those who stay long: a record on the stacks of thousands of
+// streams is what they would take most for.
+func (v view) ownID(ctx context.Context, id string) (string, error) {
+	rec, err := v.own(ctx, id)
+	return rec.ID, err
 }
 
 // Answer implements Runs.

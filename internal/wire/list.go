@@ -17,6 +17,7 @@ import (
 	"dossier/mode/evidence"
 	"dossier/mode/ingest"
 	"dossier/mode/supervised"
+	"dossier/mode/relay"
 	"dossier/mode/toolcall"
 	"dossier/mode/websearch"
 	"dossier/search"
@@ -64,6 +65,7 @@ func modes(cfg *config.Config, l lang.Code, p *Product, s Site, found websearch.
 			Finder: p.Agency.Stock, Used: p.Agency.used, Blobs: found.Blobs, History: found.History,
 		}),
 		toolcall.New(p.Agency.tool),
+		relay.New(found.Models),
 	}
 }
 

@@ -51,6 +51,7 @@ func reach(cfg *config.Config, s Site, files *reader.Reader, models *llm.Models,
 	}
 	kept := search.Dir(filepath.Join(s.Dir, "cache", "web"), int64(cfg.Search.CacheMB)<<20)
 	o.pages = reader.Recalled(fetcher, kept, cfg.Search.CacheTTL)
+	o.closers = append([]func() error{o.pages.Close}, o.closers...)
 	engines, missing, err := o.connectEngines(cfg, kept, s.Engines)
 	if err == nil {
 		err = o.connectRerankers(cfg, models)

@@ -74,6 +74,7 @@ type Product struct {
 	Reader  *reader.Reader
 	Web     *sources.Web
 	Agency  *Agency
+	Models  *llm.Models
 
 	*outside
 }
@@ -96,7 +97,7 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 	if cfg.Lang != "auto" {
 		language = lang.Code(cfg.Lang)
 	}
-	p := &Product{Reader: reader.New(reader.Config{CacheDir: filepath.Join(s.Dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})}
+	p := &Product{Models: models, Reader: reader.New(reader.Config{CacheDir: filepath.Join(s.Dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})}
 	words := terms.New(Dictionaries(cfg, s.Dir).Tables)
 	p.Library = kb.New(s.Store, p.Reader, embedder(models), kb.Options{
 		TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense, K: cfg.KB.K, ChunkSize: cfg.KB.ChunkSize, MaxFile: int64(cfg.KB.MaxFileMB) << 20,

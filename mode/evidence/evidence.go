@@ -52,6 +52,9 @@ type Settings struct {
 	// programs have 0: they suggest what is open, and don't look at what was read
 	// for earlier questions of the conversation.
 	FollowUps int `json:"follow_ups,omitempty"`
+	// Trail is sources.Job.Trail for the parts of the question, where there is no
+	// model. Runs of earlier programs have 0.
+	Trail int `json:"trail,omitempty"`
 	// Time is how long models are waited for, all decisions together; 0 is no
 	// bound.
 	Time time.Duration `json:"time,omitempty"`

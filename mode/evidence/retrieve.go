@@ -84,10 +84,14 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 			facets = append(facets, sources.Facet{Title: q, Queries: []string{q}})
 		}
 	}
+	trail := 0
+	if w.noModel && n == 1 && slices.Contains(extract.Facets(w.brief.Refined), sec.Description) {
+		trail = w.set.Trail
+	}
 	return sources.Job{
 		Models: w.Models, Model: w.req.Model, Blobs: w.Blobs, Rerankers: w.Rerankers, Known: w.known, Corpus: sources.Without(w.open.Corpus, min(len(seen), tuning.MaxResults), func(l sources.Lead) bool { return seen[l.ID] }),
 		Question: sec.Description, Language: w.brief.Language, Where: w.open.Where, Tuning: tuning, Tiers: tiers, Wide: n > 1 || all,
-		Private: w.earlier.Private(),
+		Private: w.earlier.Private(), Trail: trail,
 		Planned: &sources.Planned{
 			Plan:    sources.Plan{Question: sec.Description, Facets: facets},
 			NoModel: w.noModel, ByRules: w.byRules && n == 1,

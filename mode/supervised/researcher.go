@@ -10,6 +10,7 @@ import (
 	"dossier/agent"
 	"dossier/cite"
 	"dossier/event"
+	"dossier/extract"
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/prompt"
@@ -99,6 +100,9 @@ func (a *assignment) do(ctx context.Context, s *run.Scope) (outcome, error) {
 			return outcome{}, err
 		}
 		job.Planned = sources.PlannedByRules(a.asks(), job.Corpus, job.Tuning)
+		if asked := t.brief.Refined; !a.todo.beyond && (a.asks() == asked || slices.Contains(extract.Facets(asked), a.asks())) {
+			job.Trail = t.set.Trail
+		}
 		e, err := sources.Gather(ctx, s, job)
 		if err != nil {
 			return outcome{}, err

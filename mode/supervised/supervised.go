@@ -65,6 +65,9 @@ type Settings struct {
 	// programs have 0: they suggest none, and don't look at what was read for
 	// earlier questions of the conversation.
 	FollowUps int `json:"follow_ups,omitempty"`
+	// Trail is sources.Job.Trail for the question and its parts, where there is no
+	// model. Runs of earlier programs have 0.
+	Trail int `json:"trail,omitempty"`
 	// DeepSearch are the settings of the mode that searches first.
 	DeepSearch json.RawMessage `json:"deep_search,omitempty"`
 }

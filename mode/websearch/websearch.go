@@ -202,11 +202,16 @@ func (w *writing) write(ctx context.Context) (mode.Answer, error) {
 			in.Parts = append(in.Parts, f.Title)
 		}
 	}
-	stream := &cite.Stream{Pass: func(text string, again bool) { _ = w.scope.Emit(event.AnswerDelta{Text: text, Reset: again}) }}
+	tell := func(text string, again bool) {
+		if w.scope.Path() == "" { // else it is a part of larger work, not the answer
+			_ = w.scope.Emit(event.AnswerDelta{Text: text, Reset: again})
+		}
+	}
+	stream := &cite.Stream{Pass: tell}
 	made, err := answer.Do(ctx, w.scope, w.mode.models, in, prompt.Options[SynthesizedAnswer]{
 		Model: w.req.Model, StreamField: "answer", Sink: stream.Write, Reset: func() {
 			stream.Reset()
-			_ = w.scope.Emit(event.AnswerDelta{Reset: true})
+			tell("", true)
 		},
 		Partial: func() (SynthesizedAnswer, bool) {
 			whole := stream.Whole()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -227,4 +228,25 @@ func FuzzVerify(f *testing.F) {
 	f.Add(data)
 	f.Add(data[:len(data)/2])
 	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = Verify(data) })
+}
+
+// FuzzFiles is FuzzVerify for bundles that were packed well: what lies in them is
+// anything.
+func FuzzFiles(f *testing.F) {
+	data := pack(f, content(f))
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	files := new(Findings).unpack(archive)
+	f.Add(files[reportName], files[spansName], files[eventsName])
+	f.Fuzz(func(t *testing.T, report, spans, events []byte) {
+		these := maps.Clone(files)
+		these[reportName], these[spansName], these[eventsName] = report, spans, events
+		var found Findings
+		found.files(these)
+		if found.OK() && found.Quotes > 0 && !bytes.Contains(report, []byte("quote")) && !bytes.Contains(report, []byte("passages")) {
+			t.Errorf("%d quotes of a report without any", found.Quotes)
+		}
+	})
 }

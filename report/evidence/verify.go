@@ -61,6 +61,7 @@ func (f *Findings) wrong(file string, w Wrong, detail string) {
 
 const (
 	maxFile  = 256 << 20 // bytes of one file, unpacked
+	maxWhole = 1 << 30   // and of all
 	maxFiles = 100_000
 )
 
@@ -85,18 +86,24 @@ func Verify(data []byte) (Findings, error) {
 	if f.OK() && !sealed(data) {
 		f.wrong("", Archive, "")
 	}
+	f.files(files)
+	return f, nil
+}
+
+// files checks what the files of a bundle say.
+func (f *Findings) files(files map[string][]byte) {
 	r := f.report(files[reportName])
 	f.spans(files)
 	f.events(files[eventsName])
 	if r != nil {
 		f.content(r, files)
 	}
-	return f, nil
 }
 
 // unpack reads the files of the archive.
 func (f *Findings) unpack(archive *zip.Reader) map[string][]byte {
 	files := make(map[string][]byte, len(archive.File))
+	left := int64(maxWhole)
 	for _, entry := range archive.File {
 		if _, twice := files[entry.Name]; twice {
 			f.wrong(entry.Name, Unlisted, "")
@@ -104,8 +111,9 @@ func (f *Findings) unpack(archive *zip.Reader) map[string][]byte {
 		}
 		r, err := entry.Open()
 		if err == nil {
-			files[entry.Name], err = io.ReadAll(io.LimitReader(r, maxFile))
+			files[entry.Name], err = io.ReadAll(io.LimitReader(r, min(maxFile, left)))
 			err = errors.Join(err, r.Close())
+			left -= int64(len(files[entry.Name]))
 		}
 		if err != nil {
 			f.wrong(entry.Name, Changed, err.Error())

@@ -18,6 +18,41 @@ func (t *Trail) Order() []int { return slices.Clone(t.order) }
 // front is the number of pages that are expected to answer together.
 const front = 5
 
+// Step is a page that the trail goes over.
+type Step struct {
+	Page  int      // its place, as in Order
+	Names []string // that lead to it, and from it to other steps
+}
+
+// stepShare is what a page that a name leads to must be worth beside the first one
+// to be a step. On the three collections of score.go half leaves out three in ten
+// of the pages, and hardly any that is needed; with more many of these go too.
+const stepShare = 0.5
+
+// Steps returns those among the first n pages that the trail goes over: the first
+// one, those that the question names, and those that names in others lead to and
+// that are worth it.
+func (t *Trail) Steps(n int) []Step {
+	var out []Step
+	for i, at := range t.order[:min(n, len(t.order))] {
+		if g := t.pages[at]; i == 0 || g.named || g.from >= 0 && g.score >= stepShare*t.pages[t.order[0]].score {
+			out = append(out, Step{Page: at})
+		}
+	}
+	for i := range out {
+		own := t.pages[out[i].Page]
+		if own.from >= 0 {
+			out[i].Names = append(out[i].Names, own.via)
+		}
+		for _, other := range out {
+			if g := t.pages[other.Page]; g.from == own.place && !slices.Contains(out[i].Names, g.via) {
+				out[i].Names = append(out[i].Names, g.via)
+			}
+		}
+	}
+	return out
+}
+
 // Missing is the share of the question that the pages at the front lack: the
 // first one, those that the question names, and those that these lead to. The
 // words of names that were found are not counted.

@@ -72,7 +72,7 @@ func (t *Trail) score() {
 				if score <= b.score {
 					continue
 				}
-				b.score, b.from = score, at
+				b.score, b.from, b.via = score, at, a.names[l.name].surface
 				b.path = slices.Clone(before[at].path)
 				for i, how := range b.cover {
 					b.path[i] = max(b.path[i], how)

@@ -56,6 +56,7 @@ type page struct {
 	score float64
 	path  []float64 // by term: how surely it or what led to it has it
 	from  int       // the page that names it, -1 for none
+	via   string    // the name, as it stands there
 
 	read  bool // names and links are set
 	names []name

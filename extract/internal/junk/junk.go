@@ -4,9 +4,7 @@
 package junk
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -14,11 +12,7 @@ import (
 type Filter struct{ kinds []*kind }
 
 // kind of junk: how it reads, and words of a question that is about it.
-type kind struct{ reads, about func() *regexp.Regexp }
-
-func pattern(parts ...string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)(?:` + strings.Join(parts, "|") + `)`) })
-}
+type kind struct{ reads, about func() phrases }
 
 var kinds = []*kind{
 	{ // orders to a model
@@ -58,7 +52,7 @@ var kinds = []*kind{
 func For(question string) *Filter {
 	f := &Filter{}
 	for _, k := range kinds {
-		if !k.about().MatchString(question) {
+		if !k.about().in(question, strings.ToLower(question)) {
 			f.kinds = append(f.kinds, k)
 		}
 	}
@@ -67,12 +61,13 @@ func For(question string) *Filter {
 
 // Is reports whether a sentence is junk.
 func (f *Filter) Is(sentence string) bool {
+	lower := strings.ToLower(sentence)
 	for _, k := range f.kinds {
-		if k.reads().MatchString(sentence) {
+		if k.reads().in(sentence, lower) {
 			return true
 		}
 	}
-	return piled(sentence)
+	return piled(lower)
 }
 
 const (
@@ -86,7 +81,7 @@ const (
 // piled reports words that only repeat what people search for: the same one again
 // and again, without the small words that a sentence has.
 func piled(sentence string) bool {
-	words := strings.FieldsFunc(strings.ToLower(sentence), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(sentence, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if n := len(words); n >= leastWords {
 		counts := map[string]int{}
 		small := 0

@@ -1,0 +1,83 @@
+// Package sitetest serves a whole Dossier with protocols for a test: a data
+// directory on disk, a scripted model, and the web of invented pages.
+package sitetest
+
+import (
+	"maps"
+	"net/url"
+	"path/filepath"
+	"testing"
+
+	"dossier"
+	"dossier/internal/access"
+	"dossier/internal/server"
+	"dossier/internal/webtest"
+	"dossier/llm/llmtest"
+)
+
+// Site is what is served.
+type Site struct {
+	Engine *dossier.Engine
+	URL    string
+	// Ann and Bob are tokens of two users, Root that of the operator.
+	Ann, Bob, Root string
+	Model          *llmtest.Server
+}
+
+// Options of a site.
+type Options struct {
+	Script llmtest.Script
+	// Protocols are made when the engine is there.
+	Protocols func(e *dossier.Engine) []server.Protocol
+	// Set are more settings.
+	Set map[string]string
+	// Open asks nobody for a token.
+	Open bool
+}
+
+// Start serves a site until the test is over.
+func Start(t testing.TB, o Options) *Site {
+	t.Helper()
+	web, err := webtest.Start(webtest.Options{Loopback: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(web.Close)
+	at, err := url.Parse(web.Searx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Site{Model: llmtest.Start(t, o.Script), Root: "the-operators-token"}
+	set := map[string]string{
+		"models.default.base_url": s.Model.URL() + "/v1", "models.default.model": "scripted",
+		"search.engines": "searxng", "search.searxng.base_url": web.Searx(), "search.allow_networks": "127.0.0.0/8", "search.allow_ports": at.Port(),
+		"search.page_delay": "0s", "search.browser": "false",
+	}
+	maps.Copy(set, o.Set)
+	home := t.TempDir()
+	s.Engine, err = dossier.Open(t.Context(), dossier.Options{DataDir: filepath.Join(home, "data"), ConfigFile: "none", Set: set, Env: []string{"HOME=" + home}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for user, into := range map[string]*string{"ann": &s.Ann, "bob": &s.Bob} {
+		made, err := s.Engine.CreateToken(t.Context(), dossier.Token{User: user, Scopes: []access.Scope{access.Read, access.Run, access.Documents, access.Agents, access.Tools}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		*into = made.Text
+	}
+	public, err := server.Listen(server.Options{
+		Engine: s.Engine, Version: "test", Host: "127.0.0.1", Access: server.Access{Required: !o.Open, Token: s.Root}, Protocols: o.Protocols(s.Engine),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = public.Close() })
+	s.URL = public.URL()
+	return s
+}

@@ -1,0 +1,108 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"dossier/internal/server"
+	"dossier/run"
+)
+
+// do makes a request and returns the reply without its body.
+func (s *site) do(method, path, token string, headers ...string) *http.Response {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.public.URL()+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
+}
+
+// A token that asks too often, or has too many streams open, is told so; others
+// are not kept from anything by that.
+func TestLimitsAreThoseOfAToken(t *testing.T) {
+	s := serve(t, func(o *server.Options) { o.Access.Rate, o.Streams = 0.001, 1 })
+	var last *http.Response
+	for range 11 {
+		last = s.do("GET", "/api/me", s.ann)
+	}
+	if last.StatusCode != http.StatusTooManyRequests || last.Header.Get("Retry-After") == "" {
+		t.Errorf("the eleventh request: %s, Retry-After %q", last.Status, last.Header.Get("Retry-After"))
+	}
+	if got := s.do("GET", "/api/me", s.bob); got.StatusCode != http.StatusOK {
+		t.Errorf("another token: %s", got.Status)
+	}
+	waiting := s.start("ask")
+	s.until(waiting.ID, run.Waiting)
+	path := "/api/runs/" + waiting.ID + "/events"
+	if got := s.do("GET", path, "operator-secret"); got.StatusCode != http.StatusOK {
+		t.Errorf("a stream: %s", got.Status)
+	}
+	if status, said := s.ask("operator-secret", "GET", path, ""); status != http.StatusTooManyRequests || !strings.Contains(said, "server.streams") {
+		t.Errorf("a second one: %d %s", status, said)
+	}
+}
+
+// Pages of servers that may call are told so before and with each reply; no reply
+// is anything but what it says it is.
+func TestBrowsersAreTold(t *testing.T) {
+	s := serve(t, func(o *server.Options) { o.Access.Origins = []string{"https://app.example"} })
+	asked := s.do("OPTIONS", "/api/runs", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
+	if asked.StatusCode != http.StatusNoContent || asked.Header.Get("Access-Control-Allow-Origin") != "https://app.example" ||
+		!strings.Contains(asked.Header.Get("Access-Control-Allow-Headers"), "Authorization") || !strings.Contains(asked.Header.Get("Access-Control-Allow-Methods"), "DELETE") {
+		t.Errorf("a page that may: %s %v", asked.Status, asked.Header)
+	}
+	refused := s.do("OPTIONS", "/api/runs", "", "Origin", "https://evil.example", "Access-Control-Request-Method", "POST")
+	if refused.StatusCode != http.StatusForbidden || refused.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("a page that may not: %s %v", refused.Status, refused.Header)
+	}
+	for _, path := range []string{"/health", "/api/me", "/docs", "/nowhere"} {
+		h := s.do("GET", path, s.ann).Header
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"} {
+			if h.Get(name) != want {
+				t.Errorf("%s: %s is %q", path, name, h.Get(name))
+			}
+		}
+		if !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s: Content-Security-Policy is %q", path, h.Get("Content-Security-Policy"))
+		}
+	}
+}
+
+// A PDF is made of deep research that is done: before, and of other runs, the
+// reason is said.
+func TestPDFIsOfDeepResearch(t *testing.T) {
+	s := serve(t, nil)
+	waiting := s.start("ask")
+	s.until(waiting.ID, run.Waiting)
+	if status, said := s.ask("operator-secret", "GET", "/api/runs/"+waiting.ID+"/report.pdf", ""); status != http.StatusConflict || !strings.Contains(said, "not_done") {
+		t.Errorf("before the end: %d %s", status, said)
+	}
+	if err := s.Cancel(t.Context(), waiting.ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A stream is not kept back on its way.
+func TestStreamsAreNotBuffered(t *testing.T) {
+	s := serve(t, nil)
+	rec := s.runOf("ann", "one")
+	h := s.do("GET", "/api/runs/"+rec.ID+"/events", s.ann, "Accept-Encoding", "gzip").Header
+	for name, want := range map[string]string{"Content-Type": "text/event-stream", "X-Accel-Buffering": "no", "Content-Encoding": "", "Cache-Control": "no-cache, no-transform"} {
+		if h.Get(name) != want {
+			t.Errorf("%s is %q, want %q", name, h.Get(name), want)
+		}
+	}
+}

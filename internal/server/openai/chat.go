@@ -1,0 +1,280 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dossier"
+	"dossier/internal/server"
+	"dossier/internal/server/internal/completion"
+	"dossier/llm"
+	"dossier/mode"
+	"dossier/mode/agents"
+	"dossier/mode/chat"
+	"dossier/mode/relay"
+	"dossier/run"
+)
+
+// chatRequest is what a completion is asked with. Functions and a form of the
+// answer go to the model behind chat, as the conversation is; what steers a model
+// and not the answer (temperature, max_tokens and the like) counts then, too, and
+// is passed over otherwise.
+type chatRequest struct {
+	Model         string                     `json:"model"`
+	Messages      []mode.Turn                `json:"messages"`
+	Stream        bool                       `json:"stream,omitempty"`
+	StreamOptions streamOptions              `json:"stream_options,omitzero"`
+	Custom        map[string]json.RawMessage `json:"custom_context,omitempty"`
+
+	Tools       []llm.Tool     `json:"tools,omitempty"`
+	ToolChoice  toolChoice     `json:"tool_choice,omitzero"`
+	Format      responseFormat `json:"response_format,omitzero"`
+	MaxTokens   int            `json:"max_tokens,omitempty"`
+	MaxAnswer   int            `json:"max_completion_tokens,omitempty"`
+	Temperature *float64       `json:"temperature,omitempty"`
+	Stop        stopWords      `json:"stop,omitempty"`
+}
+
+// relayed says whether the model is to answer by itself.
+func (r *chatRequest) relayed() bool {
+	return len(r.Tools) > 0 || r.Format.Type != "" && r.Format.Type != "text"
+}
+
+// relay is the conversation as it is passed on.
+func (r *chatRequest) relay() *mode.Relay {
+	out := &mode.Relay{
+		Tools: r.Tools, ToolChoice: string(r.ToolChoice), JSON: r.Format.Type == "json_object", SchemaName: r.Format.Schema.Name, Schema: r.Format.Schema.Schema,
+		MaxTokens: cmp.Or(r.MaxAnswer, r.MaxTokens), Temperature: r.Temperature, Stop: r.Stop,
+	}
+	for _, m := range r.Messages {
+		out.Messages = append(out.Messages, llm.Message(m))
+	}
+	return out
+}
+
+// toolChoice is a word, or the name of the function that is to be called.
+type toolChoice string
+
+// UnmarshalJSON reads either form.
+func (c *toolChoice) UnmarshalJSON(raw []byte) error {
+	var named struct {
+		Function struct {
+			Name string `json:"name"`
+		} `json:"function"`
+	}
+	if json.Unmarshal(raw, &named) == nil && named.Function.Name != "" {
+		*c = toolChoice(named.Function.Name)
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(c))
+}
+
+// responseFormat is the form of an answer: text, json_object or json_schema.
+type responseFormat struct {
+	Type   string `json:"type"`
+	Schema struct {
+		Name   string          `json:"name"`
+		Schema json.RawMessage `json:"schema"`
+	} `json:"json_schema,omitzero"`
+}
+
+// stopWords are one or several.
+type stopWords []string
+
+// UnmarshalJSON reads either form.
+func (w *stopWords) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		if *w = nil; one != "" {
+			*w = stopWords{one}
+		}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(w))
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage,omitempty"`
+}
+
+// Kinds of entries in the directory of agents.
+const (
+	instance = "instance"
+	remote   = "remote"
+)
+
+// agentID is how ids of agents look, also in the midst of a text.
+var agentID = regexp.MustCompile(`(?i)[\p{L}\p{Nd}_]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
+
+// work is a run that a request has begun, or goes on with.
+type work struct {
+	run   run.Record
+	after int64 // what of it was told before
+	fresh bool  // it was begun by this request
+	webUI bool
+}
+
+func (a *api) chat(w http.ResponseWriter, r *http.Request) error {
+	var req chatRequest
+	if err := server.Read(w, r, &req); err != nil {
+		return err
+	}
+	if len(req.Messages) == 0 {
+		return &dossier.UsageError{Message: "messages is empty: the question is the last of them"}
+	}
+	at, err := a.begin(r.Context(), &req)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("X-Run-ID", at.run.ID)
+	head := completion.Head{Model: req.Model, Created: at.run.Created}
+	if id := at.run.Agent; id != "" {
+		h.Set("X-Agent-ID", id)
+		if at.fresh {
+			h.Set("X-Agent-Model", req.Model)
+		}
+		head.Model = id
+	}
+	name := "chatcmpl-" + at.run.ID
+	switch {
+	case !req.Stream:
+		whole := completion.Whole{Head: head, ID: name}
+		body, err := completion.Wait(r.Context(), at.run.ID, at.after, &whole)
+		if err != nil {
+			p := completion.Problem(err)
+			p.Run = at.run.ID
+			return p
+		}
+		return server.Reply(w, http.StatusOK, body)
+	case at.run.Agent != "":
+		return completion.Stream(w, r, at.run.ID, at.after, &completion.Agent{Head: head, WebUI: at.webUI, Continued: at.after > 0})
+	}
+	return completion.Stream(w, r, at.run.ID, at.after, &completion.Plain{Head: head, ID: name, Usage: req.StreamOptions.IncludeUsage})
+}
+
+// begin starts the run that is asked for, or tells the one that waits what it
+// waits for.
+func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
+	e := server.EngineOf(ctx)
+	for _, id := range named(req) {
+		last, err := lastOf(ctx, e, id)
+		if err != nil {
+			return work{}, err
+		}
+		if last.ID != "" {
+			return a.goOn(ctx, e, req, last)
+		}
+	}
+	model, err := a.known(ctx, e, req.Model)
+	if err != nil {
+		return work{}, err
+	}
+	ask := dossier.Request{Messages: req.Messages, Request: mode.Request{Custom: req.Custom}}
+	if slices.Contains(a.Modes, model.Name) && model.Kind == "" {
+		ask.Mode, ask.NoInput = model.Name, true // there is nobody who could be asked: a completion answers
+		if model.Name == chat.Name && req.relayed() {
+			ask.Mode, ask.Relay, ask.Messages = relay.Name, req.relay(), nil
+			ask.Question = cmp.Or(strings.TrimSpace(req.Messages[len(req.Messages)-1].Content), "…")
+		}
+	} else {
+		ask.Mode = agents.Name
+		if model.Kind == instance {
+			ask.Instance = model.Name
+		} else {
+			ask.Agent = model.Name
+		}
+	}
+	req.Model = model.Name
+	rec, err := e.Start(ctx, ask)
+	if err != nil {
+		return work{}, err
+	}
+	agent := model.Name
+	if model.Kind == instance {
+		agent = model.Template
+	}
+	return work{run: rec, fresh: true, webUI: ask.Mode == agents.Name && a.webUI(ctx, e, agent)}, nil
+}
+
+// named are the ids of agents that a request may be meant for: those in what was
+// said, the first one first, then the model.
+func named(req *chatRequest) []string {
+	var ids []string
+	for _, m := range req.Messages {
+		ids = append(ids, agentID.FindAllString(m.Content, -1)...)
+	}
+	if agentID.FindString(req.Model) == req.Model && req.Model != "" {
+		ids = append(ids, req.Model)
+	}
+	return ids
+}
+
+// lastOf is the last run of an agent that the caller sees; none has no id.
+func lastOf(ctx context.Context, e server.Engine, agent string) (run.Record, error) {
+	list, err := e.List(ctx, dossier.Filter{Agent: agent, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return run.Record{}, err
+	}
+	return e.Get(ctx, list[0].ID)
+}
+
+// goOn answers what an agent has asked, or gives one that is done its next task.
+func (a *api) goOn(ctx context.Context, e server.Engine, req *chatRequest, last run.Record) (work, error) {
+	var before mode.Request
+	if err := json.Unmarshal(last.Request, &before); err != nil {
+		return work{}, err
+	}
+	at := work{run: last, after: last.LastSeq, webUI: a.webUI(ctx, e, before.Agent)}
+	said := req.Messages[len(req.Messages)-1]
+	if last.Status == run.Waiting {
+		if said.Role != llm.RoleUser {
+			return work{}, &dossier.UsageError{Message: "the last message has to be the user's: it answers what the agent has asked"}
+		}
+		return at, e.Answer(ctx, last.ID, "", said.Content)
+	}
+	rec, err := e.Start(ctx, dossier.Request{Messages: req.Messages[len(req.Messages)-1:], Request: mode.Request{AgentID: last.Agent, Custom: req.Custom}})
+	at.run, at.after = rec, 0
+	return at, err
+}
+
+// known finds a model by its name: the kind of a mode is empty.
+func (a *api) known(ctx context.Context, e server.Engine, name string) (dossier.AgentEntry, error) {
+	list, err := e.Agents(ctx)
+	if err != nil {
+		return dossier.AgentEntry{}, err
+	}
+	find := func(name string) (dossier.AgentEntry, bool) {
+		if full := dossier.ModeName(name); slices.Contains(a.Modes, full) {
+			return dossier.AgentEntry{Name: full}, true
+		}
+		at := slices.IndexFunc(list, func(entry dossier.AgentEntry) bool { return entry.Name == name && entry.Kind != remote })
+		if at < 0 {
+			return dossier.AgentEntry{}, false
+		}
+		return list[at], true
+	}
+	if name == "" {
+		if found, ok := find(a.Default); ok {
+			return found, nil
+		}
+	}
+	if found, ok := find(name); ok {
+		return found, nil
+	}
+	return dossier.AgentEntry{}, a.unknown(ctx, e, name)
+}
+
+// webUI says whether an agent's stream is to be text with foldable parts.
+func (a *api) webUI(ctx context.Context, e server.Engine, agent string) bool {
+	generator := a.Generator
+	if member, err := e.Agent(ctx, agent); err == nil && member.Agent.Generator != "" {
+		generator = member.Agent.Generator
+	}
+	return generator == "open_webui"
+}
