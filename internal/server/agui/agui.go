@@ -30,7 +30,7 @@ const Path = "/agui"
 
 // Protocol is AG-UI for a server.
 func Protocol() server.Protocol {
-	doc := &server.Doc{Summary: "Answer a conversation, as a stream of AG-UI events", Body: map[string]any{}, Media: "text/event-stream"}
+	doc := &server.Doc{Summary: "Answer a conversation, as a stream of AG-UI events", Body: Input{}, Media: "text/event-stream"}
 	return server.Protocol{Name: "ag-ui", Routes: []server.Route{
 		{Pattern: "POST " + Path, Scope: access.Run, Serve: serve, Doc: doc},
 		{Pattern: "POST " + Path + "/{mode}", Scope: access.Run, Serve: serve, Doc: doc},
@@ -181,9 +181,8 @@ func stream(w http.ResponseWriter, r *http.Request, p *Projection, rec run.Recor
 		return err
 	}
 	defer out.Close()
-	stopped := func(code, message string) Event { return Event{Type: RunError, Code: code, Message: message} }
 	out.Gap = func(string) (string, []byte) {
-		raw, _ := json.Marshal(stopped("gap", "the stream was read too slowly; forwardedProps.run follows the run again")) // of plain text
+		raw, _ := json.Marshal(failure("gap", "the stream was read too slowly", "forwardedProps.run follows the run again")) // of plain text
 		return "", raw
 	}
 	send := func(events []Event) bool {
@@ -200,13 +199,13 @@ func stream(w http.ResponseWriter, r *http.Request, p *Projection, rec run.Recor
 	for ev, err := range server.EngineOf(r.Context()).Events(out.Context(), rec.ID, after) {
 		if err != nil {
 			problem := server.Explain(r.Context(), err)
-			send([]Event{stopped(problem.Code, problem.Message)})
+			send([]Event{failure(problem.Code, problem.Message, problem.Hint)})
 			return nil
 		}
 		if !send(p.Next(ev)) || p.Over {
 			return nil
 		}
 	}
-	send([]Event{stopped("ended", "the run has ended, and said nothing more")})
+	send([]Event{failure("ended", "the run has ended, and said nothing more", "")})
 	return nil
 }

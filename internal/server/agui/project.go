@@ -172,7 +172,8 @@ func (p *Projection) status(s event.RunStatus) {
 	case run.Cancelled:
 		end.Outcome = &Outcome{Type: "cancelled"}
 	case run.Failed:
-		end = Event{Type: RunError, Usage: p.usage, Message: cmp.Or(p.fault.Message, s.Reason, "the run failed"), Code: p.fault.Code}
+		end = failure(p.fault.Code, cmp.Or(p.fault.Message, s.Reason, "the run failed"), p.fault.Hint)
+		end.Usage = p.usage
 	case run.Waiting:
 		if len(p.asked) == 0 {
 			return
@@ -187,6 +188,15 @@ func (p *Projection) status(s event.RunStatus) {
 	p.close(end.Outcome != nil && end.Outcome.Type == "interrupt")
 	p.say(end)
 	p.Over = true
+}
+
+// failure is the end of a stream that says what went wrong.
+func failure(code, message, hint string) Event {
+	e := Event{Type: RunError, Code: code, Message: message}
+	if hint != "" {
+		e.Metadata = &Metadata{hint}
+	}
+	return e
 }
 
 // result is what a run that is done delivers.

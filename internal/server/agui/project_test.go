@@ -195,3 +195,33 @@ func agentFor(k event.Kind) string {
 	}
 	return ""
 }
+
+func TestFailureSaysWhatToDo(t *testing.T) {
+	p := NewProjection("thread", "run", nil)
+	p.Next(event.Event{Run: "r", Data: event.RunError{Code: "no_model", Message: "there is no model", Hint: "connect one", Fatal: true}})
+	out := p.Next(event.Event{Run: "r", Data: event.RunStatus{Status: string(run.Failed)}})
+	end := out[len(out)-1]
+	if end.Type != RunError || end.Message != "there is no model" || end.Code != "no_model" || end.Metadata == nil || end.Metadata.Hint != "connect one" || !p.Over {
+		t.Errorf("%+v", end)
+	}
+}
+
+// A client has the calls of all runs of a thread in one list: those of two runs
+// have different ids, and each result finds its call.
+func TestCallsOfTwoRunsAreApart(t *testing.T) {
+	ids := map[string]bool{}
+	for _, id := range []string{"r1", "r2"} {
+		p := NewProjection("thread", "run", nil)
+		for range 2 { // a call that has the id of one that is over
+			begun := p.Next(event.Event{Run: id, Data: event.AgentAction{Tool: "t", CallID: "1-action", Arguments: []byte(`{}`)}})
+			ended := p.Next(event.Event{Run: id, Data: event.AgentAction{Tool: "t", CallID: "1-action", Result: "done"}})
+			if len(begun) != 3 || len(ended) != 1 || begun[0].ToolCallID != ended[0].ToolCallID {
+				t.Fatalf("%+v %+v", begun, ended)
+			}
+			ids[begun[0].ToolCallID] = true
+		}
+	}
+	if len(ids) != 4 {
+		t.Errorf("%v", ids)
+	}
+}

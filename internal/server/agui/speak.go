@@ -32,8 +32,9 @@ func (p *Projection) act(e event.Event, owner string, d event.AgentAction) {
 	key := call{e.Agent, d.CallID, d.Tool}
 	id, open := p.calls[key]
 	if !open {
-		id = d.CallID
-		if id == "" || p.callIDs[id] {
+		// A client keeps the calls of all its runs together.
+		id = p.log + "-" + d.CallID
+		if d.CallID == "" || p.callIDs[id] {
 			id = p.newID("call")
 		}
 		p.callIDs[id], p.calls[key] = true, id

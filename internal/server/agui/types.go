@@ -43,6 +43,7 @@ type Event struct {
 	Usage           []TokenUsage `json:"usage,omitempty"`
 	Message         string       `json:"message,omitempty"`
 	Code            string       `json:"code,omitempty"`
+	Metadata        *Metadata    `json:"metadata,omitempty"`
 
 	StepName            string `json:"stepName,omitempty"`
 	SubagentRunID       string `json:"subagentRunId,omitempty"`
@@ -64,6 +65,11 @@ type Event struct {
 	// Name is that of a CUSTOM event or of a subagent.
 	Name  string `json:"name,omitempty"`
 	Value any    `json:"value,omitempty"`
+}
+
+// Metadata of a RUN_ERROR is what can be done about it.
+type Metadata struct {
+	Hint string `json:"hint"`
 }
 
 // Outcome says how a run, or a subagent, ended: success, interrupt, cancelled or,
