@@ -35,9 +35,11 @@ func FuzzInput(f *testing.F) {
 // Whatever a log says, what comes of it is JSON and in order: everything that
 // begins has ended when the run has.
 func FuzzProjection(f *testing.F) {
-	for _, name := range []string{"agent", "clarify"} {
+	seen := map[event.Kind]bool{}
+	for _, name := range []string{"agent", "team"} {
 		for _, e := range recordedLog(f, name) {
-			if raw, err := e.MarshalJSON(); err == nil {
+			if raw, err := e.MarshalJSON(); err == nil && !seen[e.Kind()] {
+				seen[e.Kind()] = true
 				f.Add(raw, []byte(`{"v":1,"run":"r","seq":2,"time":"2026-01-01T00:00:00Z","kind":"run.status","data":{"status":"done"}}`))
 			}
 		}
