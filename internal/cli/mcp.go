@@ -7,18 +7,23 @@ import (
 	"strings"
 
 	"dossier"
+	"dossier/internal/access"
 	"dossier/internal/base/term"
+	"dossier/internal/server"
+	"dossier/internal/server/mcp"
 	"dossier/tool/mcptool"
 )
 
 type mcpCmd struct {
-	List mcpList `cmd:"" default:"withargs" help:"List the MCP servers, and whether they answer."`
-	Test mcpTest `cmd:"" help:"Ask the servers for their tools."`
+	List  mcpList  `cmd:"" default:"withargs" help:"List the MCP servers, and whether they answer."`
+	Test  mcpTest  `cmd:"" help:"Ask the servers for their tools."`
+	Serve mcpServe `cmd:"" help:"Be an MCP server for the program that starts this one."`
 }
 
 func (mcpCmd) Help() string {
 	return `MCP servers bring tools that agents can call. They stand in the configuration
 file under mcp.mcpServers; a server with a command is started when it is needed.
+The other way round, serve lets programs that speak MCP do research with Dossier.
 
 ` + examples("dossier mcp list", "dossier mcp test docs", "dossier tools list --origin mcp:docs")
 }
@@ -134,4 +139,33 @@ func toolLine(t dossier.ToolEntry) string {
 		line += ": " + term.Line(t.Description)
 	}
 	return term.Fit(line, most)
+}
+
+type mcpServe struct{}
+
+func (mcpServe) Help() string {
+	return `Speaks MCP over standard input and output, for programs that start their servers
+themselves: name "dossier" as the command there, and "mcp", "serve" as its
+arguments. Research, web search, pages, collections and runs are tools, reports
+are resources. Folders can be asked about below those of server.folders.
+
+It ends with its input; runs under way are kept. "dossier serve" speaks MCP too,
+at /mcp.
+
+` + examples("dossier mcp serve", "dossier mcp serve --data ~/research")
+}
+
+func (mcpServe) Run(a *app) error {
+	cfg, err := a.settings()
+	if err != nil {
+		return err
+	}
+	policy, err := policyOf(cfg)
+	if err != nil {
+		return err
+	}
+	return a.with(a.ctx, func(l *link) error {
+		ctx := server.Admit(a.ctx, l, access.Operator(), &policy)
+		return mcp.Serve(ctx, mcp.Options{Version: version(), Log: a.log}, a.proc.Stdin, a.proc.Stdout)
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/server"
 	"dossier/internal/server/agui"
+	"dossier/internal/server/mcp"
 	"dossier/internal/server/socketio"
 	"dossier/lang"
 	"dossier/run"
@@ -57,7 +58,7 @@ func (c serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	folders, err := server.NewFolders(cfg.Server.Folders)
+	policy, err := policyOf(cfg)
 	if err != nil {
 		return err
 	}
@@ -86,15 +87,13 @@ func (c serveCmd) Run(a *app) error {
 	}
 	public, err := server.Listen(server.Options{
 		Engine: engine, Version: version(), Host: host, Port: port, Streams: cfg.Server.Streams, MaxBody: int64(cfg.Server.MaxBodyMB) << 20, Log: a.log,
-		Protocols: []server.Protocol{agui.Protocol(), socketio.Protocol()},
 		Access: server.Access{
 			Token: cfg.Server.Token.Reveal(), Required: required, Hosts: cfg.Server.Hosts, Origins: cfg.Server.Origins, Rate: cfg.Server.Rate,
 			// Where a token is needed a foreign name is of no use to anybody.
 			AnyHost: required && !server.Loopback(host) && len(cfg.Server.Hosts) == 0,
 		},
-		Policy: server.Policy{Folders: folders, Shared: cfg.Server.Collections, Limits: run.Limits{
-			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
-		}},
+		Policy:    policy,
+		Protocols: []server.Protocol{mcp.Protocol(mcp.Options{Version: version(), Log: a.log}), socketio.Protocol(), agui.Protocol()},
 	})
 	if err != nil {
 		return err
@@ -106,6 +105,14 @@ func (c serveCmd) Run(a *app) error {
 	<-a.ctx.Done()
 	a.notef("%s", lang.Text(a.locale(), "serve.stopping"))
 	return nil
+}
+
+// policyOf is what the operator allows those who come over a protocol.
+func policyOf(cfg *config.Config) (server.Policy, error) {
+	folders, err := server.NewFolders(cfg.Server.Folders)
+	return server.Policy{Folders: folders, Shared: cfg.Server.Collections, Limits: run.Limits{
+		Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time, Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,
+	}}, err
 }
 
 // take lets the flags of the command count as those of every command do.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -13,6 +14,7 @@ import (
 	"dossier/internal/store"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/mode/agents"
 	"dossier/run"
 )
 
@@ -67,7 +69,7 @@ func outward(err error) error {
 	return err
 }
 
-// Follow implements a2a.Agents.
+// Follow implements a2a.Agents: how the run is now, and then what changes.
 func (c callable) Follow(ctx context.Context, id string) iter.Seq2[a2a.Progress, error] {
 	return func(yield func(a2a.Progress, error) bool) {
 		rec, err := EngineOf(ctx).Get(ctx, id)
@@ -75,25 +77,42 @@ func (c callable) Follow(ctx context.Context, id string) iter.Seq2[a2a.Progress,
 			yield(a2a.Progress{}, outward(err))
 			return
 		}
-		p := a2a.Progress{Session: rec.Session, State: a2a.Working}
+		p := a2a.Progress{Agent: agentOf(rec), Session: rec.Session, State: a2a.Working}
+		if rec.LastSeq == 0 && p.Agent != "" && !yield(p, nil) {
+			return
+		}
 		for ev, err := range EngineOf(ctx).Events(ctx, rec.ID, 0) {
 			if err != nil {
 				yield(p, outward(err))
 				return
 			}
 			before := p
-			if !c.advance(ctx, &p, ev) {
+			changed := c.advance(ctx, &p, ev, ev.Seq >= rec.LastSeq)
+			switch {
+			case !ev.Transient() && ev.Seq < rec.LastSeq:
+				continue // it is of before
+			case ev.Seq != rec.LastSeq && (!changed || p == before):
 				continue
 			}
-			if p != before && !yield(p, nil) || p.State == a2a.Asking {
+			if !yield(p, nil) || p.State == a2a.Asking {
 				return
 			}
 		}
 	}
 }
 
-// advance takes an event in and says whether callers should hear of it.
-func (c callable) advance(ctx context.Context, p *a2a.Progress, ev event.Event) bool {
+// agentOf is the agent that a run was asked of; "" where the log tells.
+func agentOf(rec run.Record) string {
+	var req mode.Request
+	if rec.Mode != agents.Name || json.Unmarshal(rec.Request, &req) != nil {
+		return ""
+	}
+	return templateOf(req.Agent)
+}
+
+// advance takes an event in and says whether callers should hear of it. One that
+// is not of now is followed by others that are recorded already.
+func (c callable) advance(ctx context.Context, p *a2a.Progress, ev event.Event, now bool) bool {
 	switch d := ev.Data.(type) {
 	case event.AgentStarted:
 		if p.Agent == "" {
@@ -112,12 +131,13 @@ func (c callable) advance(ctx context.Context, p *a2a.Progress, ev event.Event) 
 			p.Text = d.Message
 		}
 	case event.RunStatus:
-		return c.status(ctx, p, ev.Run, run.Status(d.Status))
+		return c.status(ctx, p, ev.Run, run.Status(d.Status), now)
 	}
 	return false
 }
 
-func (c callable) status(ctx context.Context, p *a2a.Progress, id string, s run.Status) bool {
+func (c callable) status(ctx context.Context, p *a2a.Progress, id string, s run.Status, now bool) bool {
+	p.Question = ""
 	switch s {
 	case run.Done:
 		p.State = a2a.Done
@@ -126,7 +146,11 @@ func (c callable) status(ctx context.Context, p *a2a.Progress, id string, s run.
 	case run.Cancelled:
 		p.State = a2a.Cancelled
 	case run.Waiting:
-		// What the log tells may be long ago, and answered.
+		p.State = a2a.Working
+		if !now {
+			return false
+		}
+		// What was asked may be answered by now.
 		d, err := EngineOf(ctx).Show(ctx, id)
 		if err != nil || len(d.Asks) == 0 {
 			return false

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dossier"
+	"dossier/internal/clienttest"
 	"dossier/internal/config"
 	"dossier/internal/fleet"
 	"dossier/llm/llmtest"
@@ -84,6 +85,50 @@ agents:
 	}
 	if !found {
 		t.Errorf("%+v", agents)
+	}
+}
+
+// The official client in Python sends, streams, gets, answers and cancels tasks,
+// and sees none of another user's.
+func TestTasksWithTheClientInPython(t *testing.T) {
+	over := make(chan struct{})
+	defer close(over)
+	e := openScripted(t, llmtest.Script{Rules: []llmtest.Rule{
+		{Contains: "slowly", Reply: llmtest.Do(func(*llmtest.Request) *llmtest.Reply {
+			<-over
+			return final("too late")
+		})},
+		{Contains: "unclear", ToolResults: new(0), Reply: llmtest.CallTool("clarificationtool", map[string]any{
+			"reasoning": "r", "unclear_terms": []string{"it"}, "assumptions": []string{"a", "b"}, "questions": []string{"which one?"},
+		})},
+		{Contains: "the second one", Reply: final("the second, then")},
+		{Reply: final("forty-two")},
+	}}, map[string]string{"config": config.NoFile})
+	_, _, err := e.SaveTemplate(t.Context(), "oracle", fleet.Text{Document: "base_class: ToolCallingAgent\ndescription: Knows the answer.\ntools: [clarification_tool, final_answer_tool]\nexecution: {logs_dir: \"\"}\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []string
+	for _, user := range []string{"ann", "bob"} {
+		made, err := e.CreateToken(t.Context(), dossier.Token{User: user})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens = append(tokens, made.Text)
+	}
+	p, err := Listen(Options{Engine: e, Host: "127.0.0.1", Access: Access{Required: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	out := clienttest.Python(t, "a2a.py", p.URL()+"/a2a/oracle", tokens[0], tokens[1])
+	for _, want := range []string{
+		"card: oracle", "sent: COMPLETED forty-two", "got: COMPLETED forty-two", "streamed: COMPLETED forty-two",
+		"asked: INPUT_REQUIRED which one?", "answered: COMPLETED the second, then", "begun: WORKING", "cancelled: CANCELED", "after: CANCELED", "another: refused",
+	} {
+		if !strings.Contains(out, want+"\n") {
+			t.Errorf("no %q in\n%s", want, out)
+		}
 	}
 }
 

@@ -287,7 +287,7 @@ func (g *gate) origin(w http.ResponseWriter, r *http.Request) bool {
 	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Agent-ID, X-Agent-Model, X-Run-ID")
 	if r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	return true

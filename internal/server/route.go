@@ -84,3 +84,19 @@ func CallerOf(ctx context.Context) access.Caller { return callOf(ctx).caller }
 // EngineOf is the engine as the caller of the request with this context sees
 // it: what is not theirs is not there.
 func EngineOf(ctx context.Context) Engine { return callOf(ctx).engine }
+
+// Require says why the caller of the request with this context may not do what
+// needs a scope, for routes that serve several things.
+func Require(ctx context.Context, s access.Scope) error {
+	if CallerOf(ctx).May(s) {
+		return nil
+	}
+	return lacks(s)
+}
+
+// Admit lets a caller in who does not come over HTTP: what is done with the
+// context is done by them, within the policy.
+func Admit(ctx context.Context, e Engine, caller access.Caller, p *Policy) context.Context {
+	c := &call{caller: caller, engine: view{e, caller, p}, api: &api{engine: e, closing: context.Background()}}
+	return c.in(ctx)
+}

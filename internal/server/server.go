@@ -137,7 +137,9 @@ func (a *api) routes() Protocol {
 func others() Protocol {
 	outside := a2a.Handler(callable{}, a2a.Options{})
 	serve := func(w http.ResponseWriter, r *http.Request) error {
-		outside.ServeHTTP(w, r)
+		ctx, cancel := withEnd(r.Context(), callOf(r.Context()).api.closing)
+		defer cancel()
+		outside.ServeHTTP(w, r.WithContext(ctx))
 		return nil
 	}
 	return Protocol{Name: "a2a", Routes: []Route{

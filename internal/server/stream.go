@@ -57,8 +57,7 @@ type Stream struct {
 
 // NewStream begins a stream. It fails where the caller has too many open.
 func NewStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
-	c := callOf(r.Context())
-	leave, err := c.api.streams.enter(c.caller)
+	ctx, leave, err := Lasting(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +66,22 @@ func NewStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	s := &Stream{w: w, leave: leave, more: make(chan struct{}, 1), room: make(chan struct{}, 1)}
-	ctx, cancel := withEnd(r.Context(), c.api.closing)
-	s.ctx, s.cancel = ctx, cancel
+	s.ctx, s.cancel = context.WithCancel(ctx)
 	s.over.Go(s.write)
 	return s, nil
+}
+
+// Lasting is for what a request does for long: until leave is called it is one of
+// the streams of its caller, and its context ends with the request's or when the
+// server closes. It fails where the caller has too many open.
+func Lasting(ctx context.Context) (lasting context.Context, leave func(), err error) {
+	c := callOf(ctx)
+	exit, err := c.api.streams.enter(c.caller)
+	if err != nil {
+		return nil, nil, err
+	}
+	lasting, cancel := withEnd(ctx, c.api.closing)
+	return lasting, func() { cancel(); exit() }, nil
 }
 
 // Context ends when the reader is gone or cut off, or the server closes.

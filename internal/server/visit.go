@@ -20,18 +20,18 @@ type doorKey struct{}
 
 // Visit begins something that stays beyond a request of an Open route, as a
 // connection whose client says later who they are. Its context ends with cancel,
-// or when the server closes. What is asked for in it is admitted by Admit.
+// or when the server closes. What is asked for in it is admitted by AdmitLater.
 func Visit(r *http.Request) (ctx context.Context, cancel context.CancelFunc) {
 	d := doorOf(r.Context())
 	return withEnd(context.WithoutCancel(r.Context()), d.gate.api.closing)
 }
 
-// Admit lets somebody do something that needs a scope, in a request of an Open
+// AdmitLater lets somebody do something that needs a scope, in a request of an Open
 // route or in what Visit began: it is as if they made a request with the token, or
 // without one with the header that they came with. In the context that it returns
 // CallerOf and EngineOf are known. It is called for each thing that is asked for,
 // so that a token which was revoked does nothing more.
-func Admit(ctx context.Context, token string, scope access.Scope) (context.Context, error) {
+func AdmitLater(ctx context.Context, token string, scope access.Scope) (context.Context, error) {
 	d := doorOf(ctx)
 	if token == "" {
 		token = d.token
@@ -47,7 +47,7 @@ func Admit(ctx context.Context, token string, scope access.Scope) (context.Conte
 	return c.in(ctx), nil
 }
 
-// Explain is what may be told of an error to whoever asked in a context of Admit,
+// Explain is what may be told of an error to whoever asked in a context of AdmitLater,
 // of a request or of Visit. What went wrong inside is for the operator, and the log
 // gets it.
 func Explain(ctx context.Context, err error) *Problem {

@@ -78,7 +78,7 @@ func (w *work) job(n int, sec study.PlanSection, queries []string) sources.Job {
 	tiers, all := tiersFor(strings.Join(append([]string{w.brief.Refined, sec.Title, sec.Description}, queries...), " "), w.engines())
 	seen := maps.Clone(w.visited)
 	facets := []sources.Facet{{Title: sec.Description, Queries: slices.Clone(queries)}}
-	if n > 1 { // what is missing is asked for by itself
+	if n > 1 && !w.noModel { // what a model misses is asked for by itself; rules only ask in other words
 		facets = nil
 		for _, q := range queries {
 			facets = append(facets, sources.Facet{Title: q, Queries: []string{q}})

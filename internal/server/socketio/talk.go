@@ -71,7 +71,7 @@ func (t *talk) open(p packet) error {
 	if len(p.data) > 0 {
 		_ = json.Unmarshal(p.data, &said) // other programs' clients say other things
 	}
-	if _, err := server.Admit(t.conn.ctx, said.Token, access.Read); err != nil {
+	if _, err := server.AdmitLater(t.conn.ctx, said.Token, access.Read); err != nil {
 		return t.refuse("/", server.Explain(t.conn.ctx, err))
 	}
 	t.token = said.Token
@@ -116,7 +116,7 @@ func (t *talk) do(name string, args []json.RawMessage) (_ reply, then func()) {
 	if len(args) != 1 {
 		return refused(name + " takes one object"), nil
 	}
-	ctx, err := server.Admit(t.conn.ctx, t.token, act.scope)
+	ctx, err := server.AdmitLater(t.conn.ctx, t.token, act.scope)
 	if err != nil {
 		return reply{Error: server.Explain(t.conn.ctx, err)}, nil
 	}
