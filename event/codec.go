@@ -1,6 +1,10 @@
 package event
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
 
 func decodeAs[T Data](raw []byte) (Data, error) {
 	var d T
@@ -9,6 +13,9 @@ func decodeAs[T Data](raw []byte) (Data, error) {
 	}
 	return d, nil
 }
+
+// Kinds are all that this program knows, in alphabetical order.
+func Kinds() []Kind { return slices.Sorted(maps.Keys(decoders)) }
 
 // decoders is the table of the sealed set: a kind that is missing here does
 // not exist for readers, and a test holds it against the constants.

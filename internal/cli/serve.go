@@ -15,10 +15,12 @@ import (
 	"dossier/internal/base/term"
 	"dossier/internal/config"
 	"dossier/internal/server"
+	"dossier/internal/server/agui"
 	"dossier/internal/server/mcp"
 	"dossier/internal/server/openai"
 	"dossier/internal/server/responses"
 	"dossier/internal/server/sgr"
+	"dossier/internal/server/socketio"
 	"dossier/lang"
 	"dossier/run"
 )
@@ -116,6 +118,8 @@ func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Pro
 		responses.Protocol(engine.Modes()),
 		sgr.Protocol(sgr.Options{Generator: generator}),
 		mcp.Protocol(mcp.Options{Version: version(), Log: a.log}),
+		socketio.Protocol(),
+		agui.Protocol(),
 	}
 }
 

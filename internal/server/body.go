@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
@@ -22,19 +23,27 @@ const privateBody = 64 << 20
 
 // read decodes the body of a request.
 func read(w http.ResponseWriter, r *http.Request, into any) error {
-	return decode(w, r, into, callOf(r.Context()).api.strict)
+	return readAs(w, r, into, callOf(r.Context()).api.strict)
 }
 
 // Read decodes the body of a request in a form that others have laid down: fields
 // that there are not here are passed over.
-func Read(w http.ResponseWriter, r *http.Request, into any) error { return decode(w, r, into, false) }
+func Read(w http.ResponseWriter, r *http.Request, into any) error { return readAs(w, r, into, false) }
 
-func decode(w http.ResponseWriter, r *http.Request, into any, strict bool) error {
+func readAs(w http.ResponseWriter, r *http.Request, into any, strict bool) error {
 	most := callOf(r.Context()).api.maxBody
 	if most == 0 {
 		most = privateBody
 	}
-	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
+	return decode(http.MaxBytesReader(w, r.Body, most), into, strict)
+}
+
+// Decode decodes what a client sent beside the body of a request as such a body:
+// fields that there are not are refused, and an error says in words what is wrong.
+func Decode(raw []byte, into any) error { return decode(bytes.NewReader(raw), into, true) }
+
+func decode(from io.Reader, into any, strict bool) error {
+	in := json.NewDecoder(from)
 	if strict {
 		in.DisallowUnknownFields()
 	}

@@ -65,50 +65,63 @@ func (g *gate) handle(p Protocol) {
 
 // admit lets a request through to its route.
 func (g *gate) admit(w http.ResponseWriter, r *http.Request, route Route) error {
-	if route.Scope != Open {
-		var err error
-		if r, err = g.admitted(w, r, route.Scope); err != nil {
-			return err
-		}
+	if route.Scope == Open {
+		d := &door{gate: g, token: bearer(r), proxied: forwarded(r)}
+		return route.Serve(w, r.WithContext(context.WithValue(r.Context(), doorKey{}, d)))
+	}
+	r, err := g.admitted(w, r, route.Scope)
+	if err != nil {
+		return err
 	}
 	return route.Serve(w, r)
 }
 
 // admitted returns a request that knows its caller, who has the scope.
 func (g *gate) admitted(w http.ResponseWriter, r *http.Request, scope access.Scope) (*http.Request, error) {
-	caller, err := g.identify(r)
+	caller, err := g.identify(r.Context(), bearer(r), forwarded(r))
 	if err != nil {
 		return nil, err
 	}
 	if s, ok := w.(*response); ok {
 		s.caller = caller
 	}
-	if wait, ok := g.pace.take(caller.Token); !ok {
-		w.Header().Set("Retry-After", fmt.Sprint(1+int(wait.Seconds())))
-		return nil, &Problem{Code: "rate_limit", Message: "this token makes too many requests", Hint: "wait for the seconds that Retry-After says"}
+	c, err := g.call(caller, scope)
+	if err != nil {
+		return nil, err
 	}
-	if !caller.May(scope) {
-		return nil, lacks(scope)
-	}
-	c := &call{caller: caller, engine: view{g.api.engine, caller, g.policy}, api: g.api}
 	known := r.WithContext(c.in(r.Context()))
 	known.Body = http.MaxBytesReader(w, r.Body, g.api.maxBody)
 	return known, nil
 }
 
-// identify says who makes a request.
-func (g *gate) identify(r *http.Request) (access.Caller, error) {
-	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if text = strings.TrimSpace(text); !strings.EqualFold(scheme, "Bearer") {
-		text = ""
+// tooFast is the problem of a caller who asks more often than they may.
+type tooFast struct {
+	*Problem
+	wait time.Duration
+}
+
+func (e *tooFast) Unwrap() error { return e.Problem }
+
+// call is one thing that a caller asks for, if they may.
+func (g *gate) call(caller access.Caller, scope access.Scope) (*call, error) {
+	if wait, ok := g.pace.take(caller.Token); !ok {
+		return nil, &tooFast{&Problem{Code: "rate_limit", Message: "this token makes too many requests", Hint: "wait for the seconds that Retry-After says"}, wait}
 	}
+	if !caller.May(scope) {
+		return nil, lacks(scope)
+	}
+	return &call{caller: caller, engine: view{g.api.engine, caller, g.policy}, api: g.api}, nil
+}
+
+// identify says who shows a token, or comes without one.
+func (g *gate) identify(ctx context.Context, text string, proxied bool) (access.Caller, error) {
 	switch {
 	case text != "" && g.Token != "" && same(text, g.Token):
 		c := access.Operator()
 		c.Token = "server.token"
 		return c, nil
 	case strings.HasPrefix(text, access.Prefix):
-		c, err := g.check(r.Context(), text)
+		c, err := g.check(ctx, text)
 		if errors.Is(err, access.ErrRefused) {
 			return c, unauthorized("the token is not valid: it was revoked, has expired, or is none of this server's")
 		}
@@ -117,7 +130,7 @@ func (g *gate) identify(r *http.Request) (access.Caller, error) {
 		return access.Caller{}, unauthorized("the token is none of this server's")
 	case g.Required:
 		return access.Caller{}, unauthorized("this server asks for a token")
-	case forwarded(r):
+	case proxied:
 		// Whoever stands before a proxy is not on this machine, though it looks so.
 		return access.Caller{}, unauthorized("the request comes through a proxy, and such need a token")
 	}
@@ -142,13 +155,18 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err erro
 	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
 		return // whoever asked has left
 	}
-	problem := Describe(err)
+	caller := unknown
+	if s, ok := w.(*response); ok {
+		caller = s.caller
+	}
+	problem := g.api.explain(caller, err)
 	status := statusFor(problem)
 	if status >= http.StatusInternalServerError {
 		g.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	if s, ok := w.(*response); ok && problem.Code == "failed" && !s.caller.Operates() {
-		problem = &Problem{Code: problem.Code, Message: "something went wrong on the server; its log says what"}
+	var fast *tooFast
+	if errors.As(err, &fast) {
+		w.Header().Set("Retry-After", fmt.Sprint(1+int(fast.wait.Seconds())))
 	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="dossier"`)
@@ -160,6 +178,18 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err erro
 	_ = reply(w, status, problem)
 }
 
+// unknown is a caller who has not been made out: surely not the operator.
+var unknown = access.Caller{User: "?"}
+
+// explain is what a caller may know of an error.
+func (a *api) explain(caller access.Caller, err error) *Problem {
+	problem := Describe(err)
+	if problem.Code == "failed" && !caller.Operates() {
+		return &Problem{Code: problem.Code, Message: "something went wrong on the server; its log says what"}
+	}
+	return problem
+}
+
 // How long reading and writing may take.
 const (
 	bodyTimeout  = time.Minute      // for the body of a request
@@ -168,7 +198,7 @@ const (
 
 // ServeHTTP looks at where a request comes from, and keeps watch over it.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	out := &response{ResponseWriter: w, control: http.NewResponseController(w), began: time.Now(), caller: access.Caller{User: "?"}}
+	out := &response{ResponseWriter: w, control: http.NewResponseController(w), began: time.Now(), caller: unknown}
 	defer g.finish(out, r)
 	secure(out.Header())
 	if r.ContentLength != 0 {

@@ -61,12 +61,6 @@ type Public struct {
 // Listen begins to serve. A server that others than this machine reach is refused
 // where nobody needs a token.
 func Listen(o Options) (*Public, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.MaxBody == 0 {
-		o.MaxBody = privateBody
-	}
 	if !Loopback(o.Host) && !o.Access.Required {
 		return nil, &dossier.UsageError{
 			Message: fmt.Sprintf("%s can be reached from other machines, and no token is asked for", shownHost(o.Host)),
@@ -81,7 +75,7 @@ func Listen(o Options) (*Public, error) {
 	p.listen = l
 	p.http = &http.Server{
 		Handler: p.gate, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), // what clients do wrong
+		ErrorLog: slog.NewLogLogger(p.options.Log.Handler(), slog.LevelDebug), // what clients do wrong
 	}
 	go func() {
 		defer close(p.served)
@@ -90,8 +84,21 @@ func Listen(o Options) (*Public, error) {
 	return p, nil
 }
 
+// NewHandler is what Listen serves, for whoever has a listener of their own. Closing
+// ends what stays beyond a request.
+func NewHandler(o Options) (serve http.Handler, closing func()) {
+	p := newPublic(o)
+	return p.gate, p.cancel
+}
+
 // newPublic puts the routes of a server together.
 func newPublic(o Options) *Public {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = privateBody
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Public{options: o, began: time.Now(), cancel: cancel, served: make(chan struct{})}
 	p.api = &api{
