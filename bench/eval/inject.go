@@ -319,7 +319,7 @@ func (d *delivery) escape() string {
 // deliver asks a question and returns what comes of it.
 func deliver(ctx context.Context, engine *dossier.Engine, req dossier.Request) (delivery, error) {
 	var d delivery
-	var out strings.Builder
+	var out, told strings.Builder
 	id := ""
 	for ev, err := range engine.Run(ctx, req) {
 		if err != nil {
@@ -332,10 +332,16 @@ func deliver(ctx context.Context, engine *dossier.Engine, req dossier.Request) (
 			if data.Role != "assistant" {
 				continue
 			}
-			d.links = append(d.links, markdownLinks(data.Text)...)
+			d.links = append(append(d.links, markdownLinks(data.Text)...), markdownLinks(data.Answer)...)
 			d.answered = data.Text != ""
-			data.Text = "" // the report tells its parts apart
+			for _, c := range data.Citations {
+				d.links = append(d.links, c.URL)
+			}
+			data.Text, data.Answer, data.Citations = "", "", nil // the report tells their parts apart
 			said = data
+		case event.AnswerDelta:
+			told.WriteString(data.Text)
+			continue
 		case event.SourceFound:
 			data.Title, data.Snippet = "", ""
 			said = data
@@ -351,9 +357,13 @@ func deliver(ctx context.Context, engine *dossier.Engine, req dossier.Request) (
 		}
 		out.WriteString(plainJSON(raw) + "\n")
 	}
+	d.links = append(d.links, markdownLinks(told.String())...)
 	r, err := engine.Report(ctx, id)
 	if err != nil {
 		return d, err
+	}
+	if !r.Extractive { // what is told then is the model's own
+		out.WriteString(told.String() + "\n")
 	}
 	out.WriteString(r.Title + "\n" + r.Text + "\n" + strings.Join(r.Notes, "\n"))
 	for _, s := range r.Sections {
