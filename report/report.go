@@ -190,6 +190,8 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 		used[number] = &Source{Source: s}
 		return used[number], nil
 	}
+	type place struct{ source, start, end int }
+	links := map[place]Quote{} // several claims may rest on one passage
 	for _, p := range r.passages() {
 		s, err := use(p.Source)
 		if err != nil {
@@ -199,10 +201,16 @@ func (r *Report) Gather(ledger *cite.Ledger, snapshots cite.Snapshots) error {
 		if snap == nil {
 			return fmt.Errorf("report: source %d has no snapshot", p.Source)
 		}
-		q, err := QuoteAt(s.Source, snap, p)
-		if err != nil {
+		q, known := links[place{p.Source, p.Start, p.End}]
+		if known {
+			if p.Line == 0 {
+				p.Line = snap.Line(p.Start)
+			}
+			q.Passage = p
+		} else if q, err = QuoteAt(s.Source, snap, p); err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
+		links[place{p.Source, p.Start, p.End}] = q
 		at, found := slices.BinarySearchFunc(s.Passages, q, byPlace)
 		switch {
 		case !found:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"dossier/cite"
 	"dossier/event"
@@ -281,9 +283,7 @@ func (x *writing) quotes(ctx context.Context) ([][]cite.Passage, error) {
 	return run.EffectStep(ctx, x.scope, run.Pure, "quotes", func(context.Context, *run.Scope) ([][]cite.Passage, error) {
 		out := make([][]cite.Passage, len(x.outline))
 		left := make([][]cite.Passage, len(x.outline))
-		for i, n := range x.outline {
-			left[i] = x.candidates(n)
-		}
+		atOnce(len(left), func(i int) { left[i] = x.candidates(x.outline[i]) })
 		var all []cite.Passage
 		quoted := func(q cite.Passage) bool {
 			return slices.ContainsFunc(all, func(o cite.Passage) bool { return o.Source == q.Source && o.Start < q.End && q.Start < o.End })
@@ -300,6 +300,26 @@ func (x *writing) quotes(ctx context.Context) ([][]cite.Passage, error) {
 		}
 		return out, nil
 	})
+}
+
+// atOnce does something n times on all processors. A panic in it is the caller's.
+func atOnce(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	var failed atomic.Pointer[any]
+	for i := range n {
+		wg.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					failed.Store(&p)
+				}
+			}()
+			do(i)
+		})
+	}
+	wg.Wait()
+	if p := failed.Load(); p != nil {
+		panic(*p)
+	}
 }
 
 // candidates are what a section may quote, the best first.

@@ -154,7 +154,15 @@ func (x *writing) write(ctx context.Context) (*report.Report, error) {
 	if err := x.plan(ctx); err != nil {
 		return nil, err
 	}
-	if err := x.sections(ctx); err != nil {
+	compared := run.Go(ctx, x.scope, "disagreements", func(context.Context, *run.Scope) error { // while the model writes
+		x.disputed = x.disagreements()
+		return nil
+	})
+	err := x.sections(ctx)
+	if cerr := compared.Wait(context.WithoutCancel(ctx)); err == nil {
+		err = cerr
+	}
+	if err != nil {
 		return nil, err
 	}
 	if len(x.parts) == 0 {
@@ -210,7 +218,6 @@ func (x *writing) assemble(ctx context.Context) (*report.Report, error) {
 		plots = x.plots()
 		return nil
 	})
-	x.disputed = x.disagreements()
 	framed, err := x.frames(ctx, r)
 	if derr := drawn.Wait(context.WithoutCancel(ctx)); err == nil {
 		err = derr

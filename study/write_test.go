@@ -457,3 +457,22 @@ func TestMaterialIsCondensed(t *testing.T) {
 		t.Errorf("%d parts", len(a.asked["condensed"]))
 	}
 }
+
+// What is done at once panics as if it were done one after the other.
+func TestAtOnce(t *testing.T) {
+	var done [100]bool
+	atOnce(len(done), func(i int) { done[i] = true })
+	if slices.Contains(done[:], false) {
+		t.Error("not all was done")
+	}
+	defer func() {
+		if p := recover(); p != "seven" {
+			t.Errorf("it panicked with %v", p)
+		}
+	}()
+	atOnce(10, func(i int) {
+		if i == 7 {
+			panic("seven")
+		}
+	})
+}
