@@ -1,4 +1,5 @@
-# Dossier. `make help` lists the targets. Go, make and bash are all they need.
+# Dossier. `make help` lists the targets. Go, make and bash are all they need; some
+# tests use clients of others, where there is Node.js and Python.
 export CGO_ENABLED := 0
 SHELL := /bin/bash
 
