@@ -105,12 +105,13 @@ func (e *stormEndpoint) Stream(ctx context.Context, _ *llm.Request, _ func(llm.C
 		e.mu.Unlock()
 		return nil, &llm.Error{Kind: llm.ErrRateLimited, Status: 429, RetryAfter: after}
 	}
-	select {
-	case <-time.After(e.latency):
-		return &llm.Response{Finish: llm.FinishStop}, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	// Not by a timer's channel: where several goroutines of a bubble look at one
+	// that has fired, the race detector dies of it (golang/go#78156).
+	time.Sleep(e.latency)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
+	return &llm.Response{Finish: llm.FinishStop}, nil
 }
 
 // limiters are the ways in which endpoints count.
