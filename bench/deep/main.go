@@ -20,11 +20,13 @@ import (
 	"runtime"
 	"strings"
 
+	"dossier/internal/base/headroom"
 	"dossier/reader"
 )
 
 func main() {
 	reader.WorkerMain()
+	headroom.Keep(headroom.Default) // as the product does
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := measure(ctx); err != nil {

@@ -7,12 +7,14 @@ import (
 	"os/signal"
 	"syscall"
 
+	"dossier/internal/base/headroom"
 	"dossier/internal/cli"
 	"dossier/reader"
 )
 
 func main() {
 	reader.WorkerMain()
+	headroom.Keep(headroom.Default)
 	os.Exit(run())
 }
 
