@@ -86,7 +86,7 @@ func (v view) with(ctx context.Context, id string, do func(id string) error) err
 
 // Start implements Runs.
 func (v view) Start(ctx context.Context, req dossier.Request) (run.Record, error) {
-	req.Settings, req.Circumstances = nil, nil
+	req.Settings, req.Circumstances, req.Trace = nil, nil, ""
 	if !v.caller.Operates() {
 		req.User = v.caller.User
 	}
