@@ -87,6 +87,9 @@ func (a *app) configureLog(c *config.Config) {
 		level = slog.LevelDebug
 	}
 	a.level.Set(level)
+	if c.Log.Format == "json" {
+		a.log = logs.WithStep(slog.New(logs.NewJSONHandler(a.logTo, &a.level, a.redact)), "cli")
+	}
 }
 
 // logPath is where the log goes once the configuration is known.

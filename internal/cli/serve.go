@@ -30,7 +30,7 @@ type serveCmd struct {
 	Port        *int   `short:"p" placeholder:"PORT" help:"Port to listen on, 0 for any that is free (default: server.port, else $PORT, else 8010)."`
 	ConfigFile  string `short:"c" placeholder:"FILE" help:"Configuration file, as --config."`
 	AgentsFile  string `short:"a" placeholder:"FILE" help:"File of agent definitions (default: $AGENTS_FILE)."`
-	LoggingFile string `short:"l" placeholder:"FILE" help:"YAML file that says level and file of the log (default: $LOGGING_FILE)."`
+	LoggingFile string `short:"l" placeholder:"FILE" help:"YAML file that says level, file and format of the log (default: $LOGGING_FILE)."`
 }
 
 func (serveCmd) Help() string {
@@ -97,6 +97,7 @@ func (c serveCmd) Run(a *app) error {
 		},
 		Policy:    policy,
 		Protocols: a.protocols(cfg, engine),
+		Tracer:    engine.Tracer(),
 	})
 	if err != nil {
 		return err
@@ -165,7 +166,7 @@ func (c serveCmd) take(a *app) error {
 	}
 	said, err := readLogging(file)
 	if err != nil {
-		return &failure{code: exitUsage, message: fmt.Sprintf("the logging file %s: %v", term.Line(logging), pathError(err)), hint: "it has the keys level and file, or is one of Python's logging"}
+		return &failure{code: exitUsage, message: fmt.Sprintf("the logging file %s: %v", term.Line(logging), pathError(err)), hint: "it has the keys level, file and format, or is one of Python's logging"}
 	}
 	for key, value := range said {
 		if _, given := a.Set[key]; !given && value != "" {
@@ -196,9 +197,10 @@ func readLogging(path string) (map[string]string, error) {
 		Filename string `yaml:"filename"`
 	}
 	var doc struct {
-		Level string `yaml:"level"`
-		File  string `yaml:"file"`
-		Root  struct {
+		Level  string `yaml:"level"`
+		File   string `yaml:"file"`
+		Format string `yaml:"format"`
+		Root   struct {
 			Level    string   `yaml:"level"`
 			Handlers []string `yaml:"handlers"`
 		} `yaml:"root"`
@@ -219,7 +221,7 @@ func readLogging(path string) (map[string]string, error) {
 	if level == "warning" { // Python's word for it
 		level = "warn"
 	}
-	return map[string]string{"log.level": level, "log.file": doc.File}, nil
+	return map[string]string{"log.level": level, "log.file": doc.File, "log.format": doc.Format}, nil
 }
 
 // listenOn is where to listen: what is configured, else what the variables say

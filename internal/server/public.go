@@ -15,6 +15,7 @@ import (
 
 	"dossier"
 	"dossier/internal/access"
+	"dossier/internal/base/trace"
 	"dossier/run"
 )
 
@@ -43,6 +44,7 @@ type Options struct {
 	MaxBody int64
 	// Protocols are served beside the API of Dossier itself.
 	Protocols []Protocol
+	Tracer    trace.Tracer // nil for none
 	Log       *slog.Logger // nil for none
 }
 
@@ -105,7 +107,7 @@ func newPublic(o Options) *Public {
 		engine: o.Engine, version: o.Version, closing: ctx, log: o.Log, strict: true, maxBody: o.MaxBody, streams: streams{most: o.Streams},
 	}
 	p.gate = &gate{
-		Access: o.Access, api: p.api, policy: &p.options.Policy, check: o.Engine.Authenticate, pace: newPace(o.Access.Rate), meter: newMeter(), log: o.Log,
+		Access: o.Access, api: p.api, policy: &p.options.Policy, check: o.Engine.Authenticate, pace: newPace(o.Access.Rate), meter: newMeter(), tracer: o.Tracer, log: o.Log,
 		mux: http.NewServeMux(),
 	}
 	for _, protocol := range p.protocols() {
