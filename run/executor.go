@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -271,6 +272,9 @@ func failureOf(err error) *Failure {
 	f := faultFrom(err)
 	out := &Failure{Code: f.Code, Message: f.Message, Hint: f.Hint, Stack: f.Stack}
 	if keys := failedSteps(err); len(keys) > 0 {
+		for _, key := range keys { // which are told beside it
+			out.Message = strings.ReplaceAll(out.Message, "step "+key+": ", "")
+		}
 		out.Step = keys[0]
 		if len(keys) > 1 {
 			out.Steps = keys
