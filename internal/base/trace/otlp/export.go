@@ -21,6 +21,7 @@ import (
 // exporter sends batches of spans.
 type exporter struct {
 	Options
+	closed  context.Context // ends when nothing more is to be sent
 	failing atomic.Bool
 }
 
@@ -30,6 +31,9 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	if len(spans) == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.closed, cancel)()
 	err := e.deliver(ctx, encode(spans))
 	switch was := e.failing.Swap(err != nil); {
 	case err != nil && !was:

@@ -58,6 +58,7 @@ const closeTimeout = 3 * time.Second
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   api.Tracer
+	giveUp   context.CancelFunc
 }
 
 // New returns a Tracer; Close ends it.
@@ -72,19 +73,21 @@ func New(o Options) *Tracer {
 	for key, value := range o.Resource {
 		known = append(known, attribute.String(key, value))
 	}
+	closed, giveUp := context.WithCancel(context.Background())
 	p := sdk.NewTracerProvider(
-		sdk.WithBatcher(&exporter{Options: o}),
+		sdk.WithBatcher(&exporter{Options: o, closed: closed}),
 		sdk.WithSampler(o.Sampler),
 		sdk.WithIDGenerator(ids{}),
 		sdk.WithResource(resource.NewWithAttributes(trace.Schema, known...)),
 	)
-	return &Tracer{provider: p, tracer: p.Tracer("dossier", api.WithInstrumentationVersion(o.Version), api.WithSchemaURL(trace.Schema))}
+	return &Tracer{p, p.Tracer("dossier", api.WithInstrumentationVersion(o.Version), api.WithSchemaURL(trace.Schema)), giveUp}
 }
 
 // Close sends what is left, for a few seconds at the most.
 func (t *Tracer) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
+	defer t.giveUp()
 	_ = t.provider.Shutdown(ctx) // what could not be sent is in the log
 	return nil
 }
