@@ -259,7 +259,7 @@ func (w *Work) branch(ctx context.Context, b tool.Branch, call *tool.Call, name 
 	call.Scope = s
 	var result tool.Result
 	spec := b.Spec()
-	ctx, span := trace.InBranch(ctx, w.Scope.Path(), trace.Call{Tool: spec.Name, ID: call.ID, Elsewhere: spec.Origin != tool.Builtin})
+	ctx, span := trace.InBranch(ctx, w.Scope.Path(), trace.Call{Tool: spec.Name, ID: call.ID, Elsewhere: spec.Elsewhere()})
 	err := run.Go(ctx, s, "work", func(ctx context.Context, s *run.Scope) (err error) {
 		result, err = b.Branch(ctx, s, call)
 		return err

@@ -110,7 +110,7 @@ const leaveTime = 2 * time.Second
 // The call is all that the step does in which it is made.
 func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 	spec := t.Spec()
-	span := trace.InStep(ctx, trace.Call{Tool: spec.Name, ID: c.ID, Elsewhere: spec.Origin != Builtin})
+	span := trace.InStep(ctx, trace.Call{Tool: spec.Name, ID: c.ID, Elsewhere: spec.Elsewhere()})
 	out, err := invoke(ctx, t, c, g)
 	if out.Failed {
 		span.Fail(codeFailed)

@@ -145,7 +145,7 @@ func InStep(ctx context.Context, c Call) Live {
 		return nothing{}
 	}
 	p.live.Rename(opTool + " " + c.Tool)
-	p.live.Set(c.attributes()...)
+	p.live.Set(append(c.attributes(), Attribute{keyConversation, p.run.Session})...)
 	return p.live
 }
 

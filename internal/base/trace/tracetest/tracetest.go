@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -192,6 +193,27 @@ func Tree(spans []Span, show func(Span) string) string {
 	}
 	return strings.Join(write("", 0), "")
 }
+
+// Paths are the spans as text where how many there are differs from time to time: each
+// kind of span with the kinds that it is below, once. Numbers in names are left out.
+func Paths(spans []Span) string {
+	byID := map[string]Span{}
+	for _, s := range spans {
+		byID[s.ID()] = s
+	}
+	var out []string
+	for _, s := range spans {
+		line := Named(s)
+		for above, ok := byID[s.Parent()]; ok; above, ok = byID[above.Parent()] {
+			line = Named(above) + " > " + line
+		}
+		out = append(out, numbers.ReplaceAllString(line, "N")+"\n")
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), "")
+}
+
+var numbers = regexp.MustCompile(`\d+`)
 
 // counted puts subtrees that are alike together.
 func counted(sorted []string) (out []string) {
