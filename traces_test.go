@@ -27,7 +27,7 @@ func collectedBy(c *tracetest.Collector) map[string]string {
 
 var (
 	counts  = regexp.MustCompile(`_tokens=\d+`)
-	varying = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|chatcmpl-[A-Za-z0-9-]+`)
+	varying = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|chatcmpl-[A-Za-z0-9-]+|call_[0-9a-f]{8,}`)
 	ports   = regexp.MustCompile(`server\.port=\d+`)
 )
 
