@@ -162,7 +162,7 @@ agents:
 	for with := range files {
 		for _, args := range [][]string{
 			{"ask", "-v", "hello"}, {"ask", "--mode", "web_search", "-v", "How long is the Keldra Bridge?"},
-			{"research", "--no-input", "-v", "How long is the Keldra Bridge?"}, {"ask", "--in", folder, "How long is the warranty?"},
+			{"research", "--no-input", "-v", "How long is the Keldra Bridge?"}, {"research", "--in", folder, "How long is the warranty?"},
 			{"agents", "run", "--no-input", "-v", "weigher", "Weigh the parcel"}, {"mcp", "test"}, {"doctor"}, {"models"}, {"config"}, {"config", "--json"},
 			{"config", "explain", "traces.headers"}, {"config", "explain", "mcp"}, {"tools", "list"}, {"tokens", "list"}, {"runs", "list", "--json"},
 		} {
@@ -197,6 +197,7 @@ agents:
 			}
 			req.Header.Set("Authorization", "Bearer "+token)
 			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", "application/json, text/event-stream")
 			resp, err := http.DefaultClient.Do(req)
 			if err != nil {
 				t.Fatal(err)
@@ -206,29 +207,28 @@ agents:
 			b.hear(method+" "+path+", whose model "+with, append(fmt.Appendf(nil, "%v\n", resp.Header), raw...))
 			return raw
 		}
-		for _, body := range []string{
+		for i, body := range []string{
 			`{"mode":"chat","question":"hello"}`, `{"mode":"web_search","question":"How long is the Keldra Bridge?"}`,
 			`{"mode":"deep_research","question":"How long is the Keldra Bridge?","no_input":true}`, `{"mode":"agent","agent":"weigher","question":"Weigh it","no_input":true}`,
 			fmt.Sprintf(`{"mode":"web_search","question":"How long is the warranty of the pump?","in":{"paths":[%q]}}`, folder),
 			`{"question":7}`, `{"mode":"nothing","question":"x"}`,
 		} {
-			for _, who := range []string{b.secret("operator"), token.Token} {
-				var run struct{ ID string }
-				if json.Unmarshal(call(who, "POST", "/api/runs", body), &run) != nil || run.ID == "" {
-					continue
-				}
-				for _, path := range []string{"/events", "", "/report.md", "/report.html", "/report.json", "/bundle"} {
-					call(who, "GET", "/api/runs/"+run.ID+path, "")
-				}
-				call(who, "POST", "/api/runs/"+run.ID+"/replay", "")
+			who := []string{b.secret("operator"), token.Token}[i%2]
+			var run struct{ ID string }
+			if json.Unmarshal(call(who, "POST", "/api/runs", body), &run) != nil || run.ID == "" {
+				continue
 			}
+			for _, path := range []string{"/events", "", "/report.md", "/report.html", "/report.json", "/bundle", "/bundle.zip", "/snapshots"} {
+				call(who, "GET", "/api/runs/"+run.ID+path, "")
+			}
+			call(who, "POST", "/api/runs/"+run.ID+"/replay", "")
 		}
 		operator := b.secret("operator")
 		call(operator, "POST", "/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"hello"}]}`)
 		call(operator, "POST", "/v1/responses", `{"model":"web_search","input":"How long is the Keldra Bridge?"}`)
 		call(operator, "POST", "/v1/embeddings", `{"model":"x","input":"hello"}`)
 		call(operator, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"bridge"}}}`)
-		for _, path := range []string{"/api/runs", "/metrics", "/api/tools", "/api/directory", "/api/health", "/openapi.json", "/health", "/ready", "/v1/models", "/api/tokens"} {
+		for _, path := range []string{"/api/runs", "/metrics", "/api/tools", "/api/directory", "/api/doctor", "/api/mcp", "/openapi.json", "/health", "/ready", "/v1/models", "/api/tokens"} {
 			call(operator, "GET", path, "")
 		}
 		call(b.secret("wrong token"), "GET", "/api/runs?token="+b.secret("wrong query"), "")
