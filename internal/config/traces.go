@@ -41,7 +41,8 @@ func (c *Config) Tracing() (Tracing, error) {
 	}
 	t := Tracing{Service: c.Traces.Service, CAFile: one(env, "CERTIFICATE"), Gzip: one(env, "COMPRESSION") == "gzip"}
 	t.Endpoint = endpoint(string(c.Traces.Endpoint))
-	if own, _ := env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"); own != "" && c.saidIn("traces.endpoint") == nil {
+	said := c.setting("traces.endpoint")
+	if own, _ := env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"); own != "" && (said == nil || said.layer <= layerEnv) {
 		var checked URL
 		if err := checked.UnmarshalText([]byte(own)); err != nil {
 			return Tracing{}, tracingError("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", err.Error())
