@@ -106,8 +106,10 @@ func (c serveCmd) Run(a *app) error {
 	if err := a.announce(cfg, engine, public.URL(), required); err != nil {
 		return err
 	}
+	a.log.Info("listening", "url", public.URL(), "token_required", required, "version", version())
 	<-a.ctx.Done()
 	a.notef("%s", lang.Text(a.locale(), "serve.stopping"))
+	a.log.Info("stopping")
 	return nil
 }
 
@@ -270,8 +272,15 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 			models = append(models, m.Model)
 		}
 	}
+	traces, err := cfg.Tracing()
+	if err != nil {
+		return err
+	}
+	to := config.URL(traces.Endpoint).String() // without what is secret in it
 	if a.JSON {
-		printJSON(a.proc.Stdout, map[string]any{"url": url, "token_required": required, "models": models, "collections": len(collections.Collections)})
+		printJSON(a.proc.Stdout, map[string]any{
+			"url": url, "token_required": required, "models": models, "collections": len(collections.Collections), "data": cfg.DataDir, "log": a.logPath(), "traces": to,
+		})
 		return nil
 	}
 	code := a.locale()
@@ -286,14 +295,19 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 	if required {
 		token = "serve.token-needed"
 	}
-	_, err = io.WriteString(a.proc.Stdout, term.Clean(strings.Join([]string{
+	lines := []string{
 		lang.Text(code, "serve.listening", "url", url),
 		lang.Text(code, token),
 		lang.Text(code, "serve.models", "names", names(models)),
 		lang.Text(code, "serve.engines", "names", names(engine.SearchEngines())),
 		lang.Text(code, "serve.collections", "n", len(collections.Collections)),
 		lang.Text(code, "serve.data", "dir", cfg.DataDir),
-		lang.Text(code, "serve.stop"),
-	}, "\n"))+"\n")
+		lang.Text(code, "serve.log", "file", a.logPath()),
+	}
+	if to != "" {
+		lines = append(lines, lang.Text(code, "serve.traces", "url", to))
+	}
+	lines = append(lines, lang.Text(code, "serve.stop"))
+	_, err = io.WriteString(a.proc.Stdout, term.Clean(strings.Join(lines, "\n"))+"\n")
 	return err
 }
