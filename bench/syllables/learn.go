@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -11,7 +13,20 @@ import (
 // pronunciations have.
 type word struct {
 	Word      string `json:"word"`
-	Syllables []int  `json:"syllables"`
+	Syllables counts `json:"syllables"`
+	list      string
+}
+
+// counts are one number or several.
+type counts []int
+
+// UnmarshalJSON reads either form.
+func (c *counts) UnmarshalJSON(raw []byte) error {
+	if bytes.HasPrefix(raw, []byte("[")) {
+		return json.Unmarshal(raw, (*[]int)(c))
+	}
+	*c = make(counts, 1)
+	return json.Unmarshal(raw, &(*c)[0])
 }
 
 func (w *word) right(n int) bool { return slices.Contains(w.Syllables, max(n, 1)) }

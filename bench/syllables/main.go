@@ -1,11 +1,11 @@
 // Command syllables learns the rules by which package haiku counts the syllables of
-// English words. It reads words with their numbers of syllables, prints as a
-// comment how many are counted right by rules that were learned from other words,
-// in five folds, and then the rules that were learned from all of them:
+// English words. It reads lists of words with their numbers of syllables, prints as
+// a comment how many of each are counted right by rules that were learned from other
+// words, in five folds, and then the rules that were learned from all of them:
 //
-//	go run ./bench/syllables [-words FILE] > internal/haiku/english.txt
+//	go run ./bench/syllables [-dir DIR] > internal/haiku/english.txt
 //
-// Rules are about a few letters next to each other. No word of the file is kept.
+// Rules are about a few letters next to each other. No word of the lists is kept.
 package main
 
 import (
@@ -17,8 +17,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"dossier/bench/internal/lab"
 	"dossier/internal/haiku"
@@ -33,19 +36,25 @@ func main() {
 
 const folds = 5
 
+var lists = []string{"syllable_cmudict_en/words.jsonl.gz", "syllable_words_en/fixture.jsonl"}
+
 func run(out io.Writer) error {
 	root, err := lab.ProjectRoot()
 	if err != nil {
 		return err
 	}
-	file := flag.String("words", filepath.Join(root, "..", "shared", "eval", "syllable_cmudict_en", "words.jsonl.gz"), "gzipped lines of {word, syllables}")
+	dir := flag.String("dir", filepath.Join(root, "..", "shared", "eval"), "directory with the lists")
 	flag.Parse()
-	words, err := read(*file)
-	if err != nil {
-		return err
+	var words []word
+	for _, name := range lists {
+		list, err := read(filepath.Join(*dir, name))
+		if err != nil {
+			return err
+		}
+		words = append(words, list...)
 	}
 	l := learning{longest: 4, gain: 2, share: 0.6}
-	right := 0
+	right, of := map[string]int{}, map[string]int{}
 	for fold := range uint32(folds) {
 		var others, these []word
 		for _, w := range words {
@@ -57,12 +66,16 @@ func run(out io.Writer) error {
 		}
 		rules := l.learn(others)
 		for _, w := range these {
+			of[w.list]++
 			if w.right(counted(rules, w.Word)) {
-				right++
+				right[w.list]++
 			}
 		}
 	}
-	fmt.Fprintf(out, "# Learned by go run ./bench/syllables; of %d words that the rules were not learned from, %.1f %% are counted right.\n", len(words), 100*float64(right)/float64(len(words)))
+	fmt.Fprintln(out, "# Learned by go run ./bench/syllables. Of words that rules were not learned from, these were counted right:")
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		fmt.Fprintf(out, "# %s %.4f n=%d\n", name, float64(right[name])/float64(of[name]), of[name])
+	}
 	for _, r := range l.learn(words) {
 		fmt.Fprintf(out, "%s %d\n", r.Letters, r.Add)
 	}
@@ -82,13 +95,15 @@ func read(file string) (words []word, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
+	var r io.Reader = f
+	if strings.HasSuffix(file, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			return nil, err
+		}
 	}
-	lines := bufio.NewScanner(z)
+	lines := bufio.NewScanner(r)
 	for lines.Scan() {
-		var w word
+		w := word{list: filepath.Base(filepath.Dir(file))}
 		if err := json.Unmarshal(lines.Bytes(), &w); err != nil {
 			return nil, err
 		}

@@ -40,7 +40,7 @@ var rules = sync.OnceValue(func() []Rule {
 
 // english counts the syllables of a word in lower case.
 func english(word string) int {
-	if n, ok := exceptions[word]; ok {
+	if n, ok := exception(word); ok {
 		return n
 	}
 	n := 0
@@ -134,8 +134,8 @@ func Parts(word string) []string {
 		before, word = append(before, "mac"), rest
 	}
 	for _, prefix := range prefixes {
-		if rest, ok := strings.CutPrefix(word, prefix.letters); ok && prefix.before.MatchString(rest) {
-			before, word = append(before, prefix.letters), rest
+		if rest, ok := strings.CutPrefix(word, strings.Join(prefix.parts, "")); ok && prefix.before.MatchString(rest) {
+			before, word = append(before, prefix.parts...), rest
 			break
 		}
 	}
@@ -191,18 +191,21 @@ func words(text string) map[string]bool {
 // silent is an e that is not spoken.
 var silent = regexp.MustCompile(`[^aeiouy]e$|[gq]ue$`)
 
-// prefixes are spoken by themselves, before what they stand before.
+// prefixes are spoken by themselves, in their parts, before what they stand before.
 var prefixes = []struct {
-	letters string
-	before  *regexp.Regexp
+	parts  []string
+	before *regexp.Regexp
 }{
-	{"re", regexp.MustCompile(`^(abs|acq|acti|acto|adj|adm|aff|all|app|arr|ass|att|awa|educ|elec|emer|emp|ena|ent|est|eval|exa|exp|imb|imp|inc|inf|ins|int|inv|issu|itera|occ|ope|ord|org|usab|used|uni).{2,}`)},
-	{"pre", regexp.MustCompile(`^(arr|emp|eli|exi|occ|ord).{2,}`)},
-	{"co", regexp.MustCompile(`^(agul|aut|art|auth|edu|exi|inc|op|ord).{3,}`)},
-	{"geo", regexp.MustCompile(`^[^aeiouy].{3,}`)},
-	{"bio", regexp.MustCompile(`^[^aeiouyn].{2,}|^en`)},
-	{"radio", regexp.MustCompile(`^.{3,}`)},
-	{"over", regexp.MustCompile(`^(act|all|app|ea|es|e?re|see).*`)},
+	{[]string{"re"}, regexp.MustCompile(`^(abs|acq|acti|acto|adj|adm|aff|all|app|arr|ass|att|awa|educ|elec|emer|emp|ena|ent|est|eval|exa|exp|imb|imp|inc|inf|ins|int|inv|issu|itera|occ|ope|ord|org|usab|used|uni).{2,}`)},
+	{[]string{"pre"}, regexp.MustCompile(`^(arr|emi|emp|eli|exi|inv|occ|ord)`)},
+	{[]string{"co"}, regexp.MustCompile(`^(agul|ales|aut|art|auth|edu|exi|inc|op|ord).{3,}`)},
+	{[]string{"un"}, regexp.MustCompile(`^em`)},
+	{[]string{"ge", "o"}, regexp.MustCompile(`^[^aeiouyfr].{3,}`)},
+	{[]string{"ge", "og"}, regexp.MustCompile(`^ra`)},
+	{[]string{"bi", "o"}, regexp.MustCompile(`^[^aeiouyn].{2,}|^en|^net`)},
+	{[]string{"ra", "di", "o"}, regexp.MustCompile(`^.{3,}`)},
+	{[]string{"mi", "cro"}, regexp.MustCompile(`^.{3,}`)},
+	{[]string{"over"}, regexp.MustCompile(`^(act|all|app|ea|es|re|see)`)},
 }
 
 // endings are what may follow a silent e.
@@ -225,6 +228,7 @@ var firsts = words(`home some fire life like time line side stone store score ch
 	pride lime prime crime rhyme name game frame flame same bone lone tone phone zone cone one done tune june cane lane plane crane cake bake
 	lake joke coke bike hike pike spike strike duke wife knife safe cafe wise rise cruise lives wives apple table trouble double needle people
 	turtle bottle battle cattle candle middle little single eagle noble able love dare pope clare cole blake moore eaves eye goose loose base hope
-	bare gene dale dane vale hale pale sale tale whale scale male female while mile smile file pile tile style rule mule pure cure sure fuse muse`)
+	bare gene dale dane vale hale pale sale tale whale scale male female while mile smile file pile tile style rule mule pure cure sure fuse muse above cambridge juke spoke
+	waynes gaines shreve`)
 
 const longestFirst = 9
