@@ -40,8 +40,8 @@ which tool it takes, with what, and what came of it. It speaks Russian unless
 Ctrl-C stops the request under way. Questions may have 30 characters and themes 20
 (console.param_question_maxlen, console.param_theme_maxlen). When the model fails,
 the program ends (console.exit_on_llm_error). Without a model rules choose the
-tool. The log (logs/dossier.log in the data directory) tells every step, with -v
-what was sent to the model as well.
+tool. The log (logs/dossier.log in the data directory) tells every step, and with
+--set log.verbose=true what was sent to the model and what came back.
 
 ` + examples("dossier kb add ~/handbook && dossier console", "dossier console --continue", "dossier console --lang en --set console.param_question_maxlen=200",
 		"printf 'Напиши хайку про осень\\n' | dossier console")
@@ -67,6 +67,9 @@ func (c *consoleCmd) Run(a *app) error {
 			return err
 		}
 		t.begin(!cfg.Model(config.RoleChat).Configured())
+		if cfg.Console.RAGURL == "" {
+			t.lookForDocuments()
+		}
 		return t.converse()
 	})
 }
@@ -104,6 +107,13 @@ func (t *consoleTalk) begin(withoutModel bool) {
 		t.say("note", lang.Text(t.set.Lang, "console.no-model"))
 	}
 	t.log.Debug("AgentStart")
+}
+
+// lookForDocuments says how to get some where there are none.
+func (t *consoleTalk) lookForDocuments() {
+	if list, err := t.link.Collections(t.ctx); err == nil && list.Active == "" {
+		t.notef("%s", lang.Text(t.set.Lang, "console.no-documents"))
+	}
 }
 
 func (t *consoleTalk) help() { t.say("help", console.Help(t.set.Lang, t.set)) }

@@ -2,6 +2,7 @@ package haiku
 
 import (
 	"embed"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -50,7 +51,7 @@ var fragments = sync.OnceValue(func() map[lang.Code][]section {
 // is short enough.
 func Compose(theme string, code lang.Code, intn func(n int) int) Poem {
 	theme = strings.Join(strings.Fields(theme), " ")
-	choice := shuffled(fragmentsFor(theme, code), intn)
+	choice := slices.DeleteFunc(shuffled(fragmentsFor(theme, code), intn), func(f string) bool { return strings.EqualFold(f, theme) })
 	joint := map[lang.Code]string{lang.Chinese: "，"}[code]
 	if joint == "" {
 		joint = ", "
