@@ -53,6 +53,7 @@ type Console struct {
 	ServiceTimeout time.Duration `key:"service_timeout" default:"30s" min:"100ms" max:"1h" help:"How long a service may take."`
 	ExitOnLLMError bool          `key:"exit_on_llm_error" default:"true" help:"End the program when the model fails; false ends the turn."`
 	RAGURL         URL           `key:"rag_url" help:"Address of a service with /health and /search; empty asks the collection in use."`
+	ServiceKey     Secret        `key:"service_key" example:"DOSSIER_SERVICE_TOKEN" help:"Token for the services at these addresses, sent as a bearer token."`
 	HaikuURL       URL           `key:"haiku_url" help:"Address of a service with /health and /generate_haiku; empty writes haiku itself."`
 }
 

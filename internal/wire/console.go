@@ -37,7 +37,7 @@ func newConsole(cfg *config.Config, p *Product, s Site) *console.Mode {
 }
 
 func remote(address config.URL, client *http.Client, c config.Console) *console.Remote {
-	return &console.Remote{URL: string(address), HTTP: client, Timeout: c.ServiceTimeout}
+	return &console.Remote{URL: string(address), HTTP: client, Timeout: c.ServiceTimeout, Key: c.ServiceKey.Reveal()}
 }
 
 // ConsoleSettings are those of the console agent. It speaks Russian unless another

@@ -19,6 +19,8 @@ type Remote struct {
 	HTTP *http.Client
 	// Timeout of a request.
 	Timeout time.Duration
+	// Key is sent as a bearer token, if there is one.
+	Key string
 }
 
 // mostReply bounds what is read of a reply.
@@ -122,6 +124,9 @@ func (r *Remote) ask(ctx context.Context, method, path string, body []byte) ([]b
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+r.Key)
 	}
 	resp, err := r.HTTP.Do(req)
 	if err != nil {
