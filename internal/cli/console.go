@@ -29,8 +29,8 @@ type consoleCmd struct {
 }
 
 func (consoleCmd) Help() string {
-	return `An agent with two tools: it answers questions from the collection in use and
-writes haiku. Each line is a request; the agent says whether it is one for it,
+	return `An agent with two tools: it answers questions from the collection in use, or the
+only one there is, and writes haiku. Each line is a request; the agent says whether it is one for it,
 which tool it takes, with what, and what came of it. It speaks Russian unless
 --lang says otherwise.
 
@@ -63,7 +63,16 @@ func (c *consoleCmd) Run(a *app) error {
 	}
 	return a.with(a.ctx, func(l *link) error {
 		t.link = l
-		if err := t.chooseSession(a.ctx, l, &t.req, c.Continue); err != nil {
+		if c.Continue {
+			list, err := l.List(a.ctx, dossier.Filter{Mode: console.Name, Limit: 1})
+			if err != nil {
+				return err
+			}
+			if len(list) > 0 {
+				t.req.Session = list[0].Session
+			}
+		}
+		if err := t.chooseSession(a.ctx, l, &t.req, c.Continue && t.req.Session == ""); err != nil {
 			return err
 		}
 		t.begin(!cfg.Model(config.RoleChat).Configured())
@@ -111,7 +120,11 @@ func (t *consoleTalk) begin(withoutModel bool) {
 
 // lookForDocuments says how to get some where there are none.
 func (t *consoleTalk) lookForDocuments() {
-	if list, err := t.link.Collections(t.ctx); err == nil && list.Active == "" {
+	list, err := t.link.Collections(t.ctx)
+	if err != nil {
+		return // that is told when they are asked
+	}
+	if _, ok := console.Choose(list.Collections, list.Active); !ok {
 		t.notef("%s", lang.Text(t.set.Lang, "console.no-documents"))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 
 	"dossier/extract"
 	"dossier/internal/config"
@@ -54,23 +55,22 @@ func ConsoleSettings(cfg *config.Config) console.Settings {
 	}
 }
 
-// finder searches the collection in use, if the user may ask it.
+// finder searches the collection in use, if the user may ask it, or the only one that
+// they have.
 func finder(library *kb.Library, active func(context.Context) (string, error), user string, code lang.Code) func(context.Context, string, int) ([]kb.Hit, extract.Weights, error) {
-	none := errors.New(lang.Text(code, "console.no-documents"))
 	return func(ctx context.Context, question string, topK int) ([]kb.Hit, extract.Weights, error) {
 		name, err := active(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		if name == "" {
-			return nil, nil, none
-		}
-		c, err := library.GetFor(ctx, user, name)
-		if errors.Is(err, kb.ErrNoCollection) {
-			return nil, nil, none
-		}
+		list, err := library.List(ctx)
 		if err != nil {
 			return nil, nil, err
+		}
+		list = slices.DeleteFunc(list, func(c kb.Collection) bool { return !library.Sees(user, c) })
+		c, ok := console.Choose(list, name)
+		if !ok {
+			return nil, nil, errors.New(lang.Text(code, "console.no-documents"))
 		}
 		found, err := library.Search(ctx, c.ID, kb.Query{Text: question, Limit: topK})
 		if err != nil {

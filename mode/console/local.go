@@ -49,12 +49,39 @@ func (r *LocalRAG) Search(ctx context.Context, question string, topK int) (Found
 	if err != nil {
 		return failedWith(ctx, Found{Error: err.Error()})
 	}
-	out := Found{Answer: answer.Text, Extractive: answer.Quoted, Titles: []string{}, Texts: []string{}}
+	out := Found{Answer: answer.Text, Extractive: answer.Quoted && !answer.None, Titles: []string{}, Texts: []string{}}
 	for _, h := range hits {
-		out.Titles = append(out.Titles, h.Title)
+		out.Titles = append(out.Titles, titleOf(h))
 		out.Texts = append(out.Texts, h.Text)
 	}
 	return out, nil
+}
+
+// titleOf is the title of a passage: that of its document and, within it, of what it
+// stands under.
+func titleOf(h kb.Hit) string {
+	if n := len(h.Headings); n > 0 && h.Headings[n-1] != h.Title {
+		return h.Title + " › " + h.Headings[n-1]
+	}
+	return h.Title
+}
+
+// Choose finds the collection to ask among those that somebody sees: the one in use, or
+// the only one that was made by hand.
+func Choose(seen []kb.Collection, active string) (kb.Collection, bool) {
+	var made []kb.Collection
+	for _, c := range seen {
+		if active != "" && c.Name == active {
+			return c, true
+		}
+		if !c.Auto {
+			made = append(made, c)
+		}
+	}
+	if len(made) == 1 {
+		return made[0], true
+	}
+	return kb.Collection{}, false
 }
 
 // LocalPoet is the Poet of this program.

@@ -5,6 +5,7 @@ package services
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -79,7 +80,15 @@ func (o Options) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	engine := server.EngineOf(r.Context())
 	rag := &console.LocalRAG{Write: o.Write, Lang: o.Lang, Find: func(ctx context.Context, question string, topK int) ([]kb.Hit, extract.Weights, error) {
-		found, err := engine.SearchCollection(ctx, "", kb.Query{Text: question, Limit: topK})
+		list, err := engine.Collections(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		c, ok := console.Choose(list.Collections, list.Active)
+		if !ok {
+			return nil, nil, errors.New(lang.Text(o.Lang, "console.no-documents"))
+		}
+		found, err := engine.SearchCollection(ctx, c.ID, kb.Query{Text: question, Limit: topK})
 		return found.Hits, nil, err
 	}}
 	found, err := rag.Search(r.Context(), question, body.TopK)
