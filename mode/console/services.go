@@ -60,10 +60,7 @@ func (t *turn) execute(ctx context.Context, c call) (done, error) {
 	return run.Step(ctx, t.scope, "execute", func(ctx context.Context, s *run.Scope) (done, error) {
 		log := t.log(stepExec)
 		log.Debug("AgentExecute")
-		api, configured := t.api(s, stepExec)
-		if !configured {
-			api.Model = nil
-		}
+		api, _ := t.api(s, stepExec)
 		rag, poet := t.Services(s.Record().User, t.code, api)
 		var out done
 		var err error
