@@ -177,6 +177,30 @@ type course struct {
 	loop   bool       // deep research by the evidence loop
 }
 
+// useLights makes the documents the collection in use.
+func useLights(t *testing.T, e *Engine, a *around) {
+	follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Target{Paths: []string{a.docs}, Collection: "lights"}}})
+	if _, err := e.UseCollection(t.Context(), "lights"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// consoleScript is a model that does what the console agent asks of it.
+var consoleScript = llmtest.Script{Rules: []llmtest.Rule{{Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
+	system, last := q.Messages[0].Content, q.Messages[len(q.Messages)-1].Content
+	switch {
+	case strings.Contains(system, "You decide whether"):
+		return llmtest.Say(`{"relevant": true}`)
+	case strings.Contains(system, "You choose the tool") && strings.Contains(last, "хайку"):
+		return llmtest.Say(`{"tool": "generate_haiku", "parameters": {"theme": "пруд"}}`)
+	case strings.Contains(system, "You choose the tool"):
+		return llmtest.Say(`{"tool": "rag_search", "parameters": {"question": "Кто построил маяк?"}}`)
+	case strings.Contains(system, "You write haiku"):
+		return llmtest.Say("Старый тихий пруд.\nЛягушка прыгнула вниз —\nвсплеск в тишине дня.")
+	}
+	return llmtest.Say("Маяк построила Мария Линдквист [1].")
+})}}}
+
 // courses are runs of every mode and decider, some of which fail for want of what
 // others have.
 func courses() []course {
@@ -222,12 +246,11 @@ func courses() []course {
 		{name: "documents", script: lighthouse, req: inDocs("Who built the lighthouse of Cape Kestrel?")},
 		{name: "documents by rules", under: "nothing at all", req: inDocs("How many steps lead up to the lamp?")},
 		{name: "documents and the web", script: lighthouse, req: mixed},
-		{name: "documents in use", script: lighthouse, req: asked(Request{Mode: "web_search", Request: mode.Request{Question: "Who built the lighthouse of Cape Kestrel?"}}), before: func(t *testing.T, e *Engine, a *around) {
-			follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Target{Paths: []string{a.docs}, Collection: "lights"}}})
-			if _, err := e.UseCollection(t.Context(), "lights"); err != nil {
-				t.Fatal(err)
-			}
-		}},
+		{name: "documents in use", script: lighthouse, req: asked(Request{Mode: "web_search", Request: mode.Request{Question: "Who built the lighthouse of Cape Kestrel?"}}), before: useLights},
+		{name: "console", script: consoleScript, before: useLights, req: asked(Request{Mode: "console", Request: mode.Request{Question: "Кто построил маяк?"}})},
+		{name: "console by rules", under: "no model", before: useLights, req: asked(Request{Mode: "console", Request: mode.Request{Question: "Who built the lighthouse?"}})},
+		{name: "console writes", script: consoleScript, req: asked(Request{Mode: "console", Request: mode.Request{Question: "Напиши хайку про пруд"}})},
+		{name: "console writes by rules", under: "no model", req: asked(Request{Mode: "console", Request: mode.Request{Question: "Напиши хайку про осень"}})},
 		{name: "evidence loop", loop: true, every: 23, script: llmtest.Script{Rules: townScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
 		{name: "evidence loop by rules", loop: true, every: 23, under: "no model", req: asked(onTheWeb("deep_research", oststrandQuestion))},
 		{name: "evidence loop that asks", loop: true, every: 23, script: llmtest.Script{Rules: unsureScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},

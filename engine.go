@@ -54,6 +54,7 @@ type Engine struct {
 	reader  *reader.Reader
 	web     *sources.Web
 	models  *llm.Models
+	hasty   *llm.Models // with console.timeout for a reply; nil as models
 	agency  *agency
 	keys    *access.Keys
 	closers []func() error // in the order in which they are called
@@ -121,7 +122,7 @@ func newEngine(p parts) *Engine {
 		keys: access.NewKeys(p.store, nil),
 	}
 	if made := p.product; made != nil {
-		e.library, e.reader, e.web, e.models = made.Library, made.Reader, made.Web, made.Models
+		e.library, e.reader, e.web, e.models, e.hasty = made.Library, made.Reader, made.Web, made.Models, made.Hasty
 		e.agency = &agency{Agency: made.Agency, fleet: made.Agency.Fleet}
 		e.closers = append(e.closers, made.Close)
 		p.modes = slices.Concat(made.Modes, p.modes)

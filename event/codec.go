@@ -57,6 +57,7 @@ var decoders = map[Kind]func([]byte) (Data, error){
 	KindCoverage:           decodeAs[Coverage],
 	KindExportReady:        decodeAs[ExportReady],
 	KindFollowUps:          decodeAs[FollowUps],
+	KindConsoleLine:        decodeAs[ConsoleLine],
 }
 
 // Kind implements Data.
@@ -206,3 +207,7 @@ func (ExportReady) sealed()    {}
 // Kind implements Data.
 func (FollowUps) Kind() Kind { return KindFollowUps }
 func (FollowUps) sealed()    {}
+
+// Kind implements Data.
+func (ConsoleLine) Kind() Kind { return KindConsoleLine }
+func (ConsoleLine) sealed()    {}

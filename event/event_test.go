@@ -67,6 +67,7 @@ var every = []event.Data{
 	event.Coverage{Of: "claims", Covered: 4, Total: 5, Share: 0.8},
 	event.ExportReady{Format: "pdf", Hash: "sha256-00", Bytes: 9},
 	event.FollowUps{Questions: []string{"and?"}},
+	event.ConsoleLine{Step: "exec", Text: "Хайку: a | b | c", Role: "reply", Kept: true},
 }
 
 // declaredKinds reads the constants of the package's source.

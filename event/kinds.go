@@ -374,6 +374,16 @@ type (
 		Bytes  int64  `json:"bytes,omitempty"`
 		Path   string `json:"path,omitempty"`
 	}
+	// ConsoleLine is what the console agent shows in one of its steps (main, cls,
+	// select, valid, exec): a status, a reply, which ends the turn, a note that goes
+	// with it, the help, or an error of the model. Kept lines are in the history of
+	// the conversation; of these the model sees the replies.
+	ConsoleLine struct {
+		Step string `json:"step"`
+		Text string `json:"text"`
+		Role string `json:"role"`
+		Kept bool   `json:"kept,omitempty"`
+	}
 	// FollowUps are questions that the user may want to ask next.
 	FollowUps struct {
 		Questions []string `json:"questions"`
@@ -422,6 +432,7 @@ const (
 	KindCoverage           Kind = "coverage"
 	KindExportReady        Kind = "export.ready"
 	KindFollowUps          Kind = "followups"
+	KindConsoleLine        Kind = "console.line"
 )
 
 // IsTransient says whether data of this type is never stored.

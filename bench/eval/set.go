@@ -35,6 +35,7 @@ var sets = []Set{
 	{"json_repair", runJSONRepair},
 	{"json_testsuite", runJSONTestSuite},
 	{"langid_*", runLanguages},
+	{"syllable_*", runSyllables},
 	{"longdoc_covidqa_en", runCovidQA},
 	{"longdoc_financebench_en", runPages},
 	{"longdoc_legal_ru", runLegalRu},

@@ -80,6 +80,7 @@ type grammar struct {
 	Research   researchCmd   `cmd:"" group:"work" help:"Answer a question from documents or the web, with quotes that can be checked."`
 	Ask        askCmd        `cmd:"" group:"work" help:"Ask a question and get an answer."`
 	Chat       chatCmd       `cmd:"" group:"work" help:"Talk in a conversation that is kept."`
+	Console    consoleCmd    `cmd:"" group:"work" help:"Talk to an agent that answers from your documents and writes haiku."`
 	Agents     agentsCmd     `cmd:"" group:"agents" help:"Agents that choose their tools themselves: list, show, run."`
 	Templates  templatesCmd  `cmd:"" group:"agents" help:"Agents of your own, in versions: save, publish, compare, roll back."`
 	Instances  instancesCmd  `cmd:"" group:"agents" help:"Long-lived agents made from templates."`

@@ -37,6 +37,7 @@ var exitCodes = map[string]int{
 	"server":             exitProvider,
 	"auth":               exitProvider,
 	"no_model":           exitProvider,
+	"llm_error":          exitProvider,
 	"quota":              exitProvider,
 	"nothing_found":      exitNotEnough,
 	"budget":             exitBudget,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -19,9 +20,12 @@ import (
 	"dossier/internal/server/mcp"
 	"dossier/internal/server/openai"
 	"dossier/internal/server/responses"
+	"dossier/internal/server/services"
 	"dossier/internal/server/sgr"
 	"dossier/internal/server/socketio"
+	"dossier/internal/wire"
 	"dossier/lang"
+	"dossier/mode/console"
 	"dossier/run"
 )
 
@@ -123,6 +127,9 @@ func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Pro
 		mcp.Protocol(mcp.Options{Version: version(), Log: a.log}),
 		socketio.Protocol(),
 		agui.Protocol(),
+		services.Protocol(services.Options{
+			Write: console.WriteBy(engine.Completions(), cfg.Log.Verbose), Lang: wire.ConsoleSettings(cfg).Lang, TopK: cfg.Console.TopK, IntN: rand.IntN,
+		}),
 	}
 }
 

@@ -6,6 +6,7 @@ import "time"
 type Config struct {
 	Models     Models     `key:"models" help:"Language models by role; a role inherits from default what it does not set."`
 	Chat       Chat       `key:"chat" help:"Conversation without sources."`
+	Console    Console    `key:"console" help:"The console agent of dossier console."`
 	Structured Structured `key:"structured" help:"Replies that have to follow a schema."`
 	Limits     Limits     `key:"limits" help:"Budget of one run; 0 means no limit. At a limit the run ends with what it has."`
 	Governor   Governor   `key:"governor" help:"Calls to one model endpoint."`
@@ -38,6 +39,23 @@ type Config struct {
 // Chat is the chat mode.
 type Chat struct {
 	HistoryLimit int `key:"history_limit" env:"CHAT_HISTORY_LIMIT" default:"20" min:"0" max:"1000" help:"How many earlier messages the model sees."`
+}
+
+// Console is the console agent.
+type Console struct {
+	ExitCommands   []string      `key:"exit_commands" alias:"exit_commands" default:"/exit,/quit,/q,exit,quit,q" help:"Lines that end the session; compared with a whole line, in any case."`
+	HelpCommands   []string      `key:"help_commands" alias:"help_commands" default:"/help,help,?" help:"Lines that show the help."`
+	HistoryLimit   int           `key:"context_hist_limit" alias:"context_hist_limit" default:"10" min:"1" max:"1000" help:"Messages of the conversation that the model sees, the request included."`
+	MessageMaxLen  int           `key:"message_maxlen" default:"4000" min:"100" max:"1000000" help:"Characters of one message that the model sees; of longer ones the middle is left out."`
+	QuestionMaxLen int           `key:"param_question_maxlen" alias:"param_question_maxlen" default:"30" min:"1" max:"100000" help:"Longest question to the documents, in characters."`
+	ThemeMaxLen    int           `key:"param_theme_maxlen" alias:"param_theme_maxlen" default:"20" min:"1" max:"100000" help:"Longest theme of a haiku, in characters."`
+	TopK           int           `key:"param_rag_top_k" alias:"param_rag_top_k" default:"2" min:"1" max:"50" help:"Passages that a question is answered from."`
+	Timeout        time.Duration `key:"timeout" default:"30s" min:"100ms" max:"1h" help:"How long one call to the model may take; it is repeated as often as governor.retries says."`
+	ServiceTimeout time.Duration `key:"service_timeout" default:"30s" min:"100ms" max:"1h" help:"How long a service may take."`
+	ExitOnLLMError bool          `key:"exit_on_llm_error" default:"true" help:"End the program when the model fails; false ends the turn."`
+	RAGURL         URL           `key:"rag_url" help:"Address of a service with /health and /search; empty asks the collection in use."`
+	ServiceKey     Secret        `key:"service_key" example:"DOSSIER_SERVICE_TOKEN" help:"Token for the services at these addresses, sent as a bearer token."`
+	HaikuURL       URL           `key:"haiku_url" help:"Address of a service with /health and /generate_haiku; empty writes haiku itself."`
 }
 
 // Structured is about replies that have to follow a schema.

@@ -59,7 +59,13 @@ func (l *leaf) yaml(value string) string {
 	case kindTree:
 		return "{}"
 	case kindList:
-		return "[" + value + "]"
+		items := listOf(value)
+		for i, item := range items {
+			if strings.ContainsAny(item, "?:#&*!|>'%@`{}[]") {
+				items[i] = strconv.Quote(item)
+			}
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	case kindInt, kindFloat:
 		if value == "" && !l.pointer {
 			return "0"

@@ -32,6 +32,7 @@ var ranks = map[string]int{
 	"agent":                 3,
 	"kb":                    3,
 	"report":                3,
+	"internal/haiku":        3,
 	"tool":                  2,
 	"extract":               2,
 	"prompt":                2,

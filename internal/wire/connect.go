@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"dossier/egress"
 	"dossier/internal/base/trace"
@@ -24,7 +25,8 @@ type connector struct {
 	given     map[llm.RoleName]llm.Setting
 	probes    llm.Probes
 	governors *llm.Governors
-	payloads  *slog.Logger // gets requests and replies; nil for nobody
+	payloads  *slog.Logger  // gets requests and replies; nil for nobody
+	limit     time.Duration // of one reply, where it is not that of the provider
 
 	mu      sync.Mutex
 	clients map[egress.PlainConfig]*http.Client
@@ -39,6 +41,12 @@ func newConnector(cfg *config.Config, given map[llm.RoleName]llm.Setting, probes
 		}},
 		clients: make(map[egress.PlainConfig]*http.Client),
 	}
+}
+
+// hasty makes the models again for who waits only so long for a reply, and logs
+// payloads itself. Their governors are those of the others.
+func (c *connector) hasty(limit time.Duration) *connector {
+	return &connector{cfg: c.cfg, given: c.given, probes: c.probes, governors: c.governors, limit: limit, clients: make(map[egress.PlainConfig]*http.Client)}
 }
 
 // Models are those of a configuration and a program, for whoever has no store.
@@ -122,12 +130,26 @@ func (c *connector) wrap(s llm.Setting, m config.Model, windows *llm.Windows) ll
 		if c.payloads != nil {
 			s.Model = llm.Logged(s.Model, c.payloads, s.Endpoint)
 		}
-		s.Model = llm.Traced(windows.Wrap(gov.Wrap(s.Model), s.Name, llm.FitOptions{}), at)
+		s.Model = llm.Traced(windows.Wrap(gov.Wrap(c.limited(s.Model, s.Endpoint)), s.Name, llm.FitOptions{}), at)
 	}
 	if s.Embedder != nil {
-		s.Embedder = llm.TracedEmbedder(gov.WrapEmbedder(s.Embedder), at)
+		s.Embedder = llm.TracedEmbedder(gov.WrapEmbedder(c.limitedEmbedder(s.Embedder, s.Endpoint)), at)
 	}
 	return s
+}
+
+func (c *connector) limited(m llm.Model, endpoint string) llm.Model {
+	if c.limit <= 0 {
+		return m
+	}
+	return llm.Limited(m, c.limit, endpoint)
+}
+
+func (c *connector) limitedEmbedder(e llm.Embedder, endpoint string) llm.Embedder {
+	if c.limit <= 0 {
+		return e
+	}
+	return llm.LimitedEmbedder(e, c.limit, endpoint)
 }
 
 func (c *connector) role(cfg *config.Config, m config.Model, windows *llm.Windows) (llm.Setting, error) {
@@ -143,10 +165,10 @@ func (c *connector) role(cfg *config.Config, m config.Model, windows *llm.Window
 	at := trace.Endpoint{Provider: string(m.Provider), Host: endpoint}
 	s := llm.Setting{
 		Name: m.Model, Endpoint: endpoint, Provider: at.Provider, MaxTokens: m.MaxTokens, Temperature: m.Temperature, Extra: m.Extra,
-		Model: llm.Traced(windows.Wrap(gov.Wrap(model), m.Model, llm.FitOptions{}), at),
+		Model: llm.Traced(windows.Wrap(gov.Wrap(c.limited(model, endpoint)), m.Model, llm.FitOptions{}), at),
 	}
 	if embedder != nil {
-		s.Embedder = llm.TracedEmbedder(gov.WrapEmbedder(embedder), at)
+		s.Embedder = llm.TracedEmbedder(gov.WrapEmbedder(c.limitedEmbedder(embedder, endpoint)), at)
 	}
 	return s, nil
 }

@@ -66,6 +66,7 @@ func modes(cfg *config.Config, l lang.Code, p *Product, s Site, found websearch.
 		}),
 		toolcall.New(p.Agency.tool),
 		relay.New(found.Models),
+		newConsole(cfg, p, s),
 	}
 }
 

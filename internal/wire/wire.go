@@ -75,6 +75,8 @@ type Product struct {
 	Web     *sources.Web
 	Agency  *Agency
 	Models  *llm.Models
+	// Hasty are the models for those who wait only so long for a reply.
+	Hasty *llm.Models
 
 	*outside
 }
@@ -93,11 +95,15 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 	if err != nil {
 		return nil, err
 	}
+	hasty, err := connector.hasty(cfg.Console.Timeout).models(cfg)
+	if err != nil {
+		return nil, err
+	}
 	language := lang.Code("")
 	if cfg.Lang != "auto" {
 		language = lang.Code(cfg.Lang)
 	}
-	p := &Product{Models: models, Reader: reader.New(reader.Config{CacheDir: filepath.Join(s.Dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})}
+	p := &Product{Models: models, Hasty: hasty, Reader: reader.New(reader.Config{CacheDir: filepath.Join(s.Dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})}
 	words := terms.New(Dictionaries(cfg, s.Dir).Tables)
 	p.Library = kb.New(s.Store, p.Reader, embedder(models), kb.Options{
 		TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense, K: cfg.KB.K, ChunkSize: cfg.KB.ChunkSize, MaxFile: int64(cfg.KB.MaxFileMB) << 20,

@@ -7,6 +7,7 @@ package completions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -80,6 +81,34 @@ func (a *API) PostEmbeddings(ctx context.Context, payload map[string]any, verbos
 	})
 }
 
+// Text is a chat completion of messages alone: it returns the text of the reply, and
+// what went wrong as an error.
+func (a *API) Text(ctx context.Context, messages []llm.Message, verbose bool) (string, error) {
+	out := a.PostChatCompletions(ctx, map[string]any{"messages": messages}, verbose)
+	return TextOf(out)
+}
+
+// TextOf is the text of a chat completion, or the error that stands in for one.
+func TextOf(response map[string]any) (string, error) {
+	if text, failed := response["error"]; failed {
+		return "", fmt.Errorf("%v", text)
+	}
+	var r struct {
+		Choices []struct {
+			Message struct {
+				Content string `json:"content"`
+			} `json:"message"`
+		} `json:"choices"`
+	}
+	if err := reshape(response, &r); err != nil {
+		return "", err
+	}
+	if len(r.Choices) == 0 {
+		return "", errors.New("the response has no choices")
+	}
+	return r.Choices[0].Message.Content, nil
+}
+
 type call struct {
 	what         string
 	defaultModel string
@@ -94,6 +123,10 @@ func (a *API) post(ctx context.Context, c call, payload map[string]any, do func(
 	}
 	fail := func(err any) map[string]any {
 		text := fmt.Sprint(err)
+		if ctx.Err() != nil { // whoever asked has left: that is no failure
+			log.DebugContext(ctx, c.what+" abandoned", "error", text)
+			return map[string]any{"error": text}
+		}
 		log.Log(ctx, logs.LevelCritical, c.what+" failed", "error", text, "stack", string(debug.Stack()))
 		return map[string]any{"error": text}
 	}

@@ -203,3 +203,33 @@ func TestPostEmbeddings(t *testing.T) {
 		}
 	}
 }
+
+func TestText(t *testing.T) {
+	f := &fake{reply: llm.Response{Message: llm.Message{Content: "Привет"}}}
+	api := completions.API{Model: f, DefaultModel: "m"}
+	text, err := api.Text(t.Context(), []llm.Message{{Role: llm.RoleSystem, Content: "s"}, {Role: llm.RoleUser, Content: "u"}}, false)
+	if err != nil || text != "Привет" || f.got.Model != "m" || len(f.got.Messages) != 2 || f.got.Messages[1].Content != "u" {
+		t.Errorf("%q %v %+v", text, err, f.got)
+	}
+	f.err = &llm.Error{Kind: llm.ErrServer, Endpoint: "h", Status: 500}
+	if text, err := api.Text(t.Context(), []llm.Message{{Role: llm.RoleUser, Content: "u"}}, false); err == nil || text != "" || !strings.Contains(err.Error(), "500") {
+		t.Errorf("%q %v", text, err)
+	}
+	if _, err := completions.TextOf(map[string]any{}); err == nil {
+		t.Error("a response without choices has a text")
+	}
+}
+
+// Whoever leaves is no failure to be told of at the highest level.
+func TestALeaverIsNotCritical(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var buf bytes.Buffer
+	api := completions.API{Model: &fake{err: context.Canceled}, Log: slog.New(logs.NewHandler(&buf, slog.LevelDebug, nil))}
+	if out := api.PostChatCompletions(ctx, map[string]any{"messages": []any{map[string]any{"role": "user", "content": "hi"}}}, false); out["error"] == nil {
+		t.Errorf("%v", out)
+	}
+	if strings.Contains(buf.String(), "CRITICAL") || !strings.Contains(buf.String(), "abandoned") {
+		t.Errorf("%s", &buf)
+	}
+}
