@@ -13,11 +13,21 @@ import (
 )
 
 // react is Thought, Action, Observation and FinalAnswer in text.
-type react struct{}
+type react struct {
+	told      bool // the system prompt tells the form and the tools
+	maxTokens int  // of a reply; 0 is the model's own bound
+}
 
-func (react) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
-	messages := withRule(in.Messages, reactRule(in.Tools))
-	r, err := w.call(ctx, "reason", &llm.Request{Messages: messages, Stop: []string{"\nObservation:"}}, nil, answerMarked)
+// ReActTold is the decider ReAct for an agent whose system prompt tells the form
+// and the tools itself, with a bound on the tokens of each reply.
+func ReActTold(maxTokens int) Decider { return react{told: true, maxTokens: maxTokens} }
+
+func (d react) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
+	messages := in.Messages
+	if !d.told {
+		messages = withRule(messages, reactRule(in.Tools))
+	}
+	r, err := w.call(ctx, "reason", &llm.Request{Messages: messages, MaxTokens: d.maxTokens, Stop: []string{"\nObservation:"}}, nil, answerMarked)
 	if err != nil {
 		return Thought{}, err
 	}

@@ -81,6 +81,7 @@ type Work struct {
 	ids     map[string]bool           // of calls
 	repeats map[[sha256.Size]byte]int // how often the same call was made
 	strikes int                       // replies in a row that held no call
+	acted   int                       // calls carried out in the iteration
 	forced  int                       // iteration from which only an answer is accepted
 	cut     bool                      // the reply was broken off
 	draft   string                    // an answer that could not be read as it should be
@@ -141,6 +142,10 @@ func (w *Work) deciderName() DeciderName {
 	}
 	return w.Agent.Definition.Decider
 }
+
+// ByRules says whether rules decide what to do, because there is no model or it
+// is gone.
+func (w *Work) ByRules() bool { return w.deciderName() == ByRules }
 
 // byRules has rules decide from now on instead of the model.
 func (w *Work) byRules(why error) {
@@ -218,6 +223,7 @@ func (w *Work) bring(ctx context.Context, step string, names func(context.Contex
 // turn is one iteration within the limits.
 func (w *Work) turn(ctx context.Context) error {
 	w.State.Iteration++
+	w.acted = 0
 	if w.State.Iteration > w.limits.Iterations+grace || w.forced > 0 && w.State.Iteration > w.forced+grace {
 		return stuckf("%d iterations were not enough", w.State.Iteration-1)
 	}
