@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dossier/llm"
@@ -190,14 +191,7 @@ func (p reactReply) call(tools []tool.Tool) llm.ToolCall {
 // reactRule tells a model the form and the tools.
 func reactRule(tools []tool.Tool) string {
 	var b strings.Builder
-	b.WriteString("The tools:\n")
-	for _, t := range tools {
-		spec := t.Spec()
-		if spec.Kind == tool.Reasoning {
-			continue
-		}
-		fmt.Fprintf(&b, "- %s: %s Parameters: %s\n", spec.Name, inPrompt(spec), parameters(spec))
-	}
+	b.WriteString("The tools:\n" + toolLines(tools))
 	b.WriteString(`
 Work in steps. In each step reply in exactly this form and then stop:
 Thought: what you know and what to do next
@@ -206,6 +200,19 @@ Action: tool_name {"parameter": "value"}
 The result comes back as an Observation. When you know enough, reply instead:
 Thought: why it is enough
 FinalAnswer: the whole answer, in the user's language, with source numbers in brackets`)
+	return b.String()
+}
+
+// toolLines are tools with their parameters, one a line.
+func toolLines(tools []tool.Tool, skip ...tool.Kind) string {
+	var b strings.Builder
+	for _, t := range tools {
+		spec := t.Spec()
+		if spec.Kind == tool.Reasoning || slices.Contains(skip, spec.Kind) {
+			continue
+		}
+		fmt.Fprintf(&b, "- %s: %s Parameters: %s\n", spec.Name, inPrompt(spec), parameters(spec))
+	}
 	return b.String()
 }
 

@@ -147,6 +147,14 @@ func (w *Work) deciderName() DeciderName {
 // is gone.
 func (w *Work) ByRules() bool { return w.deciderName() == ByRules }
 
+// WithoutModel has rules decide from now on, because of an error that says why
+// the model is not asked any more.
+func (w *Work) WithoutModel(why error) {
+	if !w.ByRules() {
+		w.byRules(why)
+	}
+}
+
 // byRules has rules decide from now on instead of the model.
 func (w *Work) byRules(why error) {
 	w.decider, w.extractive, w.why = rules{}, true, why.Error()

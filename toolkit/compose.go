@@ -27,7 +27,7 @@ type composeArgs struct {
 type composed struct {
 	Context   string          `json:"context"`
 	Citations []shownCitation `json:"citations"`
-	Coverage  float64         `json:"citation_coverage"`
+	Coverage  float64         `json:"context_coverage"` // share of the plan's questions that it has a passage for
 	Uncovered []string        `json:"uncovered,omitempty"` // questions
 	Missing   []string        `json:"missing,omitempty"`   // ids
 }
@@ -95,7 +95,7 @@ func composeContext(s *collection) tool.Tool {
 func (o *composed) text() string {
 	var b strings.Builder
 	b.WriteString(o.Context)
-	fmt.Fprintf(&b, "\n\nCoverage: %.2f", o.Coverage)
+	fmt.Fprintf(&b, "\n\nContext coverage: %.2f", o.Coverage)
 	if len(o.Uncovered) > 0 {
 		b.WriteString("\nNot covered: " + strings.Join(o.Uncovered, "; "))
 	}
