@@ -138,7 +138,7 @@ func facetsOf(s *tool.State, made []librarySearch, passages []kb.Passage) []kb.F
 	out := make([]kb.Facet, len(p.Facets))
 	for i, f := range p.Facets {
 		out[i].Question = f.Question
-		for _, m := range made {
+		for _, m := range slices.Backward(made) { // the first is the question in its own words
 			mine := func(q string) bool { return strings.EqualFold(q, m.Query) }
 			if !mine(f.Question) && !slices.ContainsFunc(f.Queries, mine) {
 				continue
@@ -216,15 +216,19 @@ func (s *collection) cited(ctx context.Context, c *tool.Call, citations []kb.Cit
 			}
 			src.Letters, words = utf8.RuneCountInString(docs[0].Text), lang.Words(docs[0].Text)
 		}
-		if _, known := c.State.Source(cited.Number); !known {
+		old, known := c.State.Source(cited.Number)
+		if !known {
 			if err := c.Scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URL}); err != nil {
 				return change, err
 			}
 		}
+		change.Sources = append(change.Sources, src)
+		if known && old.Text == src.Text {
+			continue // it was read before
+		}
 		if err := c.Scope.Emit(event.SourceRead{Number: src.Number, Title: src.Title, URL: src.URL, Hash: src.Text, Words: words}); err != nil {
 			return change, err
 		}
-		change.Sources = append(change.Sources, src)
 	}
 	return change, nil
 }

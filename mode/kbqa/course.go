@@ -323,6 +323,7 @@ func (c *course) refine(ctx context.Context, w *agent.Work) error {
 		}
 	}
 	c.found.Round()
+	c.wide = false
 	composed, err := c.compose(ctx, w)
 	if err != nil {
 		return err
