@@ -46,9 +46,12 @@ func (c *Collected) Take(text string, leads []Lead, first bool, facets ...int) {
 	}
 }
 
-// Round says that what was taken so far is a round of searches more: the more
-// rounds, the more is read.
-func (c *Collected) Round() { c.g.rounds++ }
+// Round says that what was taken since the last one is a round of searches, and
+// returns how many there were: the more, the more is read.
+func (c *Collected) Round() int {
+	c.g.rounds++
+	return c.g.rounds
+}
 
 // Next is a facet for which another search is worth it, by its place, and the
 // queries that were not asked yet.
@@ -58,17 +61,16 @@ type Next struct {
 	Queries []string
 }
 
-// Next looks at what was found, in a step of the run, and says for which facets
-// something is missing or leads on. With all it also says what else could be
-// asked for facets that have an answer.
-func (c *Collected) Next(ctx context.Context, s *run.Scope, all bool) ([]Next, error) {
+// Next looks at what was found, in a step of the scope, and says for which facets
+// something is missing or leads on.
+func (c *Collected) Next(ctx context.Context, s *run.Scope) ([]Next, error) {
 	g := c.g
 	if err := g.sift(ctx, s); err != nil {
 		return nil, err
 	}
 	var out []Next
 	for i, f := range g.planned {
-		if !g.unsettled[i] && !all {
+		if !g.unsettled[i] {
 			continue
 		}
 		n := Next{Facet: i, Title: f.Title}

@@ -40,13 +40,13 @@ func newAgentMode(cfg *config.Config, p *Product, loop *agents.Mode, parts kbqa.
 	}
 	qa := parts.QA
 	return &agentMode{Mode: loop, kb: kbqa.New(parts), tuning: func(req *mode.Request) (kbqa.Tuning, error) {
-		c, d := cfg.KBQA, cfg.DeepSearch
+		c, d := cfg.KBQA, cfg.WebSearch
 		once, err := json.Marshal(qa.Settings())
 		return kbqa.Tuning{
 			MaxSteps: kbqa.Steps(req.MaxSteps, c.DefaultSteps, c.MaxSteps), TokenBudget: c.TokenBudget, ToolTimeout: c.ToolTimeout,
 			Threshold: c.Threshold, MaxRefinements: c.MaxRefinements, Verify: c.Verify, TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense,
 			Sources: sources.Tuning{
-				Queries: d.Queries, MinIterations: 2, Iterations: d.MaxIterations, MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: sources.ByWords,
+				Queries: d.Queries, MinIterations: 1, Iterations: d.MaxIterations, MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: sources.ByWords,
 			},
 			QA: once,
 		}, err

@@ -52,6 +52,7 @@ type course struct {
 	seen     map[string]bool // passages, by id
 	ids      []string        // of passages, in the order in which they were found
 	wide     bool            // the searches that follow look further
+	rounds   int             // of searches
 
 	checks  int
 	checked *cite.Result      // of the answer that counts, nil without
@@ -143,7 +144,7 @@ func (c *course) prologue(ctx context.Context, w *agent.Work) error {
 			actions = append(actions, a)
 		}
 	}
-	c.found.Round()
+	c.rounds = c.found.Round()
 	composed, err := c.compose(ctx, w)
 	if err != nil {
 		return err
@@ -299,7 +300,7 @@ func (c *course) refine(ctx context.Context, w *agent.Work) error {
 	if err := tell(w, thought); err != nil {
 		return err
 	}
-	next, err := c.found.Next(ctx, w.Scope.Child("refine-"+strconv.Itoa(c.state.RefinementCount)), false)
+	next, err := c.found.Next(ctx, w.Scope.Child("refine-"+strconv.Itoa(c.state.RefinementCount)))
 	if err != nil {
 		return err
 	}
@@ -322,7 +323,7 @@ func (c *course) refine(ctx context.Context, w *agent.Work) error {
 			actions = append(actions, a)
 		}
 	}
-	c.found.Round()
+	c.rounds = c.found.Round()
 	c.wide = false
 	composed, err := c.compose(ctx, w)
 	if err != nil {
@@ -336,7 +337,7 @@ func (c *course) refine(ctx context.Context, w *agent.Work) error {
 // nothing does the answer are sentences of what was found.
 func (c *course) byRules(ctx context.Context, w *agent.Work, taken int) error {
 	before := len(c.seen)
-	if taken <= c.set.KB.MaxSteps && taken < c.set.KB.Sources.Iterations {
+	if taken <= c.set.KB.MaxSteps && c.rounds < c.set.KB.Sources.Iterations {
 		further, err := c.further(ctx, w)
 		if err != nil || further && len(c.seen) > before {
 			return err
@@ -360,7 +361,7 @@ func (c *course) further(ctx context.Context, w *agent.Work) (bool, error) {
 		}
 		return false, err
 	}
-	next, err := c.found.Next(ctx, w.Scope.Child("next-"+strconv.Itoa(w.State.Iteration)), w.State.Iteration == 2)
+	next, err := c.found.Next(ctx, w.Scope.Child("next-"+strconv.Itoa(w.State.Iteration)))
 	if err != nil {
 		return false, err
 	}
@@ -382,7 +383,7 @@ func (c *course) further(ctx context.Context, w *agent.Work) (bool, error) {
 			}
 		}
 	}
-	c.found.Round()
+	c.rounds = c.found.Round()
 	_, err = c.compose(ctx, w)
 	return true, err
 }
