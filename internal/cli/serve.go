@@ -16,6 +16,7 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/server"
 	"dossier/internal/server/agui"
+	"dossier/internal/server/kbqa"
 	"dossier/internal/server/mcp"
 	"dossier/internal/server/openai"
 	"dossier/internal/server/responses"
@@ -120,6 +121,7 @@ func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Pro
 		mcp.Protocol(mcp.Options{Version: version(), Log: a.log}),
 		socketio.Protocol(),
 		agui.Protocol(),
+		kbqa.Protocol(),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"dossier/agent"
 	"dossier/cite"
+	"dossier/event"
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/sources"
@@ -53,6 +54,15 @@ func (c *course) final(ctx context.Context, w *agent.Work, in agent.Input, call 
 		c.checked, c.basis = checked, basis
 	}
 	failing := checked.Failing()
+	if c.set.KB.Verify {
+		told := event.AgentReflected{Text: lang.Text(c.language, "kbqa.verified", "verified", checked.Covered, "claims", len(checked.Claims)), Sufficient: len(failing) == 0}
+		for _, f := range failing {
+			told.Gaps = append(told.Gaps, f.Text)
+		}
+		if err := w.Scope.Emit(told); err != nil {
+			return agent.Action{}, err
+		}
+	}
 	if len(failing) == 0 || c.mended || !c.set.KB.Verify {
 		return w.Act(ctx, in, call, n)
 	}
