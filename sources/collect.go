@@ -17,7 +17,7 @@ type Collected struct{ g *gathering }
 func Collect(s *run.Scope, j Job, p Plan) *Collected {
 	g := newGathering(j, s, &Evidence{Question: p.Question})
 	g.noModel, g.told = true, true
-	g.planned = first(p.Facets, mostFacets)
+	g.planned = distinctFacets(first(p.Facets, mostFacets))
 	n := len(g.planned)
 	g.found, g.order, g.searches, g.next, g.unsettled = make([][]index.Ranking, n), make([][]string, n), make([][]string, n), make([][]string, n), make([]bool, n)
 	g.near, g.firstAsked = make([]nearness, n), make([]int, n)
@@ -26,6 +26,10 @@ func Collect(s *run.Scope, j Job, p Plan) *Collected {
 	}
 	return &Collected{g}
 }
+
+// Facets are those of the plan that are looked for, ones of one meaning as one. By
+// their places Take and Next name them.
+func (c *Collected) Facets() []Facet { return c.g.planned }
 
 // Take adds what a query found, in the order in which it was found, to the facets
 // that it was asked for, by their places; none are all. First says that it is one
@@ -93,6 +97,9 @@ func (c *Collected) Evidence(ctx context.Context, s *run.Scope, known *Evidence)
 	g.evidence = &Evidence{Question: c.g.evidence.Question, Ledger: known.Ledger, Snapshots: known.Snapshots, Leads: len(g.leads), Trouble: slices.Clone(c.g.evidence.Trouble)}
 	for _, f := range g.planned {
 		g.evidence.Facets = append(g.evidence.Facets, FacetEvidence{Title: f.Title})
+	}
+	if err := g.sift(ctx, s); err != nil {
+		return nil, err
 	}
 	if err := g.read(ctx); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func newAgentMode(cfg *config.Config, p *Product, loop *agents.Mode, parts kbqa.
 	parts.Models = func(ctx context.Context, set *kbqa.Settings) *llm.Models { return p.Agency.modelsOf(ctx, member(set)) }
 	parts.Tools = func(set *kbqa.Settings, collection string) ([]tool.Tool, error) {
 		m := member(set)
-		m.Agent.Tools = boundTo(collection, m.Agent.Tools)
+		m.Agent.Tools = p.Agency.boundTo(collection, m.Agent)
 		return p.Agency.builtinOf(m)
 	}
 	qa := parts.QA
@@ -53,13 +53,15 @@ func newAgentMode(cfg *config.Config, p *Product, loop *agents.Mode, parts kbqa.
 	}}
 }
 
-// boundTo are references to tools, those for documents with the collection that
-// they work on.
-func boundTo(collection string, refs []agent.ToolRef) []agent.ToolRef {
+// boundTo are the tools of an agent, those for documents with the collection that
+// they work on. A program's own tool of such a name has no settings.
+func (a *Agency) boundTo(collection string, d agent.Definition) []agent.ToolRef {
 	var out []agent.ToolRef
-	for _, ref := range refs {
-		if slices.ContainsFunc(toolkit.ForDocuments, func(name string) bool { return tool.PlainName(name) == tool.PlainName(builtinName(ref)) }) {
-			ref.Config, _ = json.Marshal(map[string]string{"collection": collection}) // of a text
+	for _, ref := range d.Tools {
+		bound, err := json.Marshal(map[string]string{"collection": collection})
+		forDocuments := slices.ContainsFunc(toolkit.ForDocuments, func(name string) bool { return tool.PlainName(name) == tool.PlainName(builtinName(ref)) })
+		if err == nil && forDocuments && a.kit.Check(builtinName(ref), bound, a.toolSettings(d)) == nil {
+			ref.Config = bound
 		}
 		out = append(out, ref)
 	}

@@ -101,19 +101,19 @@ func (c *course) collect(s *run.Scope, p *planned) {
 	if c.question == "" {
 		c.question = sources.StandAlone(c.req.Question, c.history)
 	}
+	var facets []sources.Facet
 	if p != nil {
 		for _, f := range p.Facets {
-			c.plan = append(c.plan, sources.Facet{Title: f.Question, Queries: f.Queries})
+			facets = append(facets, sources.Facet{Title: f.Question, Queries: f.Queries})
 		}
 	}
-	if len(c.plan) == 0 {
-		c.plan = []sources.Facet{{Title: c.question, Queries: []string{c.question}}}
+	if len(facets) == 0 {
+		facets = []sources.Facet{{Title: c.question, Queries: []string{c.question}}}
 	}
-	const most = 5 // parts of a question
-	c.plan = c.plan[:min(len(c.plan), most)]
 	c.found = sources.Collect(s, sources.Job{
 		Blobs: c.mode.parts.Blobs, Corpus: c.mode.parts.Local.Corpus(c.ready), Question: c.question, Language: c.language, Where: c.ready.Where, Tuning: c.set.KB.Sources,
-	}, sources.Plan{Question: c.question, Facets: c.plan})
+	}, sources.Plan{Question: c.question, Facets: facets})
+	c.plan = c.found.Facets()
 }
 
 // prologue is router_select, query_plan, search and compose_context, whoever

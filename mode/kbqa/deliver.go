@@ -106,7 +106,7 @@ func (d *delivery) written() (mode.Answer, error) {
 // answers.
 func (d *delivery) quoted(why []string) (mode.Answer, error) {
 	d.basis.Trouble = append(why, d.basis.Trouble...)
-	if len(why) > 0 && d.done.Shown != "" {
+	if len(why) > 0 { // what was seen of another answer is void
 		if err := d.scope.Emit(event.ReportReset{Reason: why[0]}); err != nil {
 			return mode.Answer{}, err
 		}
