@@ -2,10 +2,10 @@ package dossier
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +14,7 @@ import (
 	"dossier/internal/store"
 	"dossier/internal/store/memory"
 	"dossier/internal/wire"
+	"dossier/kb"
 	"dossier/llm"
 	"dossier/llm/llmtest"
 	"dossier/mode"
@@ -21,6 +22,7 @@ import (
 	"dossier/run"
 	"dossier/sources"
 	"dossier/tool"
+	"dossier/toolkit"
 )
 
 const (
@@ -38,9 +40,9 @@ type kbCourse struct {
 	says  func(last string, said []string) string
 	fault *llmtest.Fault
 	set   map[string]string
-	steps int // max_steps of the request
+	steps int   // max_steps of the request
+	every int64 // how many commits lie between two cuts of the power; 0 is 1
 	tools []tool.Tool
-	docs  map[string]string // beside those of the library
 	check func(t *testing.T, log []event.Event, r *report.Report)
 }
 
@@ -54,6 +56,16 @@ func hangs(name string) tool.Tool {
 	}) (tool.Result, error) {
 		<-ctx.Done()
 		return tool.Result{}, context.Cause(ctx)
+	})
+}
+
+// routes is a router that has made up its mind.
+func routes(route kb.Route) tool.Tool {
+	return tool.New(tool.Spec{Name: "router_select", Description: "Chooses."}, func(context.Context, *tool.Call, struct {
+		Query string `json:"query"`
+	}) (tool.Result, error) {
+		raw, err := json.Marshal(route)
+		return tool.Result{Text: string(route), Change: tool.Change{Custom: map[string]json.RawMessage{toolkit.KeyRoute: raw}}}, err
 	})
 }
 
@@ -75,18 +87,17 @@ var kbCourses = []kbCourse{
 		},
 	},
 	{
-		name: "refinement", question: "Who built the lighthouse of Cape Kestrel and what does a berth in the harbour of Melrose cost?",
-		set: map[string]string{"web_search.max_results": "1", "kb.hybrid_top_bm25": "1"},
-		docs: map[string]string{
-			"berths.md":  "# Berth in the harbour of Melrose\n\nA berth in the harbour of Melrose is what sailors dream of. Berth, harbour, Melrose: the song has three words.\n",
-			"tariffs.md": "# Tariffs\n\nFor a berth in the harbour of Melrose the price is 24 euros a night, water and current included.\n",
-		},
-		says: func(string, []string) string {
-			return reactAnswer(builtAnswer)
-		},
+		// The route was a mistake: by meaning nothing is found, and a refinement looks
+		// by words too.
+		name: "refinement", question: whoBuilt, tools: []tool.Tool{routes(kb.Dense)},
+		says: func(string, []string) string { return reactAnswer(builtAnswer) },
 		check: func(t *testing.T, log []event.Event, _ *report.Report) {
-			if a := answeredIn(t, log); a.Refinements != 1 {
+			if a := answeredIn(t, log); a.Refinements != 1 || a.Coverage != 1 || a.CitationCoverage != 1 || a.By != "model" {
 				t.Errorf("%+v", a)
+			}
+			refined := all[event.AgentRefined](log)
+			if len(refined) != 1 || refined[0].Coverage != 0 || refined[0].TopBM25 != 100 || refined[0].Limit != 16 || len(refined[0].Missing) != 1 {
+				t.Errorf("%+v", refined)
 			}
 		},
 	},
@@ -132,7 +143,7 @@ var kbCourses = []kbCourse{
 		},
 	},
 	{
-		name: "nothing holds", question: whoBuilt,
+		name: "nothing holds", question: whoBuilt, every: 3,
 		says: func(string, []string) string { return reactAnswer(cheese) },
 		check: func(t *testing.T, log []event.Event, r *report.Report) {
 			if a := answeredIn(t, log); a.By != "rules" || !r.Extractive || strings.Contains(report.Markdown(r), "cheese") {
@@ -158,7 +169,7 @@ var kbCourses = []kbCourse{
 		},
 	},
 	{
-		name: "tool timeout", question: whoBuilt, tools: []tool.Tool{hangs("rerank")}, set: map[string]string{"kbqa.agent_tool_timeout": "0.1"},
+		name: "tool timeout", question: whoBuilt, every: 8, tools: []tool.Tool{hangs("rerank")}, set: map[string]string{"kbqa.agent_tool_timeout": "2"},
 		says: func(last string, _ []string) string {
 			if strings.Contains(last, "rerank") {
 				return reactAnswer(builtAnswer)
@@ -170,14 +181,14 @@ var kbCourses = []kbCourse{
 				t.Errorf("%+v", a)
 			}
 			for _, d := range all[event.AgentAction](log) {
-				if d.Tool == "rerank" && d.Result != "" && (!d.Failed || !strings.Contains(d.Result, "100ms")) {
+				if d.Tool == "rerank" && d.Result != "" && (!d.Failed || !strings.Contains(d.Result, "2s")) {
 					t.Errorf("%+v", d)
 				}
 			}
 		},
 	},
 	{
-		name: "invalid JSON", question: whoBuilt,
+		name: "invalid JSON", question: whoBuilt, every: 3,
 		says: func(last string, said []string) string {
 			if strings.Contains(last, "raw_input") {
 				return reactAnswer(builtAnswer)
@@ -191,7 +202,7 @@ var kbCourses = []kbCourse{
 		},
 	},
 	{
-		name: "model error", question: whoBuilt, fault: &llmtest.Fault{Kind: llmtest.Status, Status: 500}, set: map[string]string{"governor.retries": "0"},
+		name: "model error", question: whoBuilt, every: 3, fault: &llmtest.Fault{Kind: llmtest.Status, Status: 500}, set: map[string]string{"governor.retries": "0"},
 		check: func(t *testing.T, log []event.Event, r *report.Report) {
 			if a := answeredIn(t, log); a.By != "rules" {
 				t.Errorf("%+v", a)
@@ -202,7 +213,7 @@ var kbCourses = []kbCourse{
 		},
 	},
 	{
-		name: "no answer", question: whoBuilt,
+		name: "no answer", question: whoBuilt, every: 3,
 		says: func(string, []string) string { return reactAnswer("NO ANSWER The documents say nothing of it.") },
 		check: func(t *testing.T, log []event.Event, r *report.Report) {
 			// The rules find what the model did not.
@@ -223,7 +234,7 @@ var kbCourses = []kbCourse{
 		},
 	},
 	{
-		name: "unverified", question: whoBuilt, set: map[string]string{"kbqa.enable_verify_step": "false"},
+		name: "unverified", question: whoBuilt, every: 3, set: map[string]string{"kbqa.enable_verify_step": "false"},
 		says: func(string, []string) string { return reactAnswer(builtAnswer + " " + cheese) },
 		check: func(t *testing.T, log []event.Event, _ *report.Report) {
 			if a := answeredIn(t, log); a.Verification != nil || strings.Contains(calledIn(log), "verify") || len(all[event.AgentReflected](log)) > 0 {
@@ -321,18 +332,6 @@ func (c *kbCourse) engine(t *testing.T, s store.Store, srv *llmtest.Server, dir 
 	return e
 }
 
-// library is the folder of documents.
-func (c *kbCourse) library(t *testing.T) string {
-	t.Helper()
-	dir := library(t)
-	for name, text := range c.docs {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 func (c *kbCourse) request() Request {
 	req := byAgent("kb_agent", c.question)
 	req.MaxSteps = c.steps
@@ -346,9 +345,11 @@ func kbTold(t *testing.T, e *Engine, id, dir, address string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer(real, "DIR", dir, "DIR", address, "ADDRESS").Replace(told(t, e, id))
-	return timestamp.ReplaceAllString(text, "TIME")
+	text := strings.NewReplacer(real, "DIR", dir, "DIR", address, "ADDRESS", strings.TrimPrefix(address, "http://"), "ADDRESS").Replace(told(t, e, id))
+	return kbAgentID.ReplaceAllString(timestamp.ReplaceAllString(text, "TIME"), "AGENT")
 }
+
+var kbAgentID = regexp.MustCompile(`kb_agent_[0-9a-f-]{36}`)
 
 // TestKnowledgeBaseAgent freezes the event log of each course of the agent, and
 // replays it.
@@ -356,7 +357,7 @@ func TestKnowledgeBaseAgent(t *testing.T) {
 	for _, c := range kbCourses {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := c.library(t)
+			dir := library(t)
 			srv := llmtest.Start(t, c.script())
 			e := c.engine(t, memory.New(memory.Options{}), srv, dir)
 			log := follow(t, e, c.request())
@@ -386,16 +387,14 @@ func TestKnowledgeBaseAgentSurvivesAPowerCut(t *testing.T) {
 	for _, c := range kbCourses {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := c.library(t)
+			dir := library(t)
 			srv, later := llmtest.Start(t, c.script()), llmtest.Start(t, c.script())
-			calm := memory.New(memory.Options{})
-			whole := c.engine(t, calm, srv, dir)
-			id := follow(t, whole, c.request())[0].Run
-			want := kbTold(t, whole, id, dir, srv.URL())
-			inAll := len(srv.Calls())
-			for n := int64(1); ; n++ {
-				disk := memory.New(memory.Options{})
-				c.engine(t, disk, srv, dir) // puts the collection there
+			disk := memory.New(memory.Options{})
+			whole := c.engine(t, powered(disk), srv, dir)
+			want := kbTold(t, whole, follow(t, whole, c.request())[0].Run, dir, srv.URL())
+			_ = whole.Close()
+			inAll := callsBySchema(srv, 0)[""]
+			for n := int64(1); ; n += max(1, c.every) {
 				cut := &cutStore{Store: disk}
 				cut.left.Store(n)
 				first := c.engine(t, cut, srv, "")
@@ -427,7 +426,7 @@ func TestKnowledgeBaseAgentSurvivesAPowerCut(t *testing.T) {
 				if err := evictAll(t.Context(), disk); err != nil {
 					t.Fatal(err)
 				}
-				second := c.engine(t, disk, later, "")
+				second := c.engine(t, powered(disk), later, "")
 				if err := second.Resume(t.Context(), rec.ID, ResumeOptions{}); err != nil {
 					t.Fatal(err)
 				}
@@ -436,16 +435,19 @@ func TestKnowledgeBaseAgentSurvivesAPowerCut(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if got := kbTold(t, second, rec.ID, dir, later.URL()); strings.ReplaceAll(got, srv.URL(), "ADDRESS") != want {
-					t.Fatalf("cut after %d commits, the run says\n%s\ninstead of\n%s", n, got, want)
+				got2 := strings.Split(strings.ReplaceAll(kbTold(t, second, rec.ID, dir, later.URL()), strings.TrimPrefix(srv.URL(), "http://"), "ADDRESS"), "\n")
+				for i, line := range strings.Split(want, "\n") {
+					if i >= len(got2) || got2[i] != line {
+						t.Fatalf("cut after %d commits, the run says\n%s\ninstead of\n%s", n, got2[min(i, len(got2)-1)], line)
+					}
 				}
 				paid := 0
 				for _, entry := range before.Entries {
-					if entry.Kind == run.EntryStep && slices.ContainsFunc([]string{"reason-", "judge", "plan", "note", "answer"}, func(name string) bool { return strings.HasPrefix(filepath.Base(entry.Key), name) }) {
+					if entry.Kind == run.EntryStep && strings.HasPrefix(entry.Key, "reason-") {
 						paid++
 					}
 				}
-				if again := len(later.Calls()) - calls; again+paid > inAll && c.fault == nil && c.says != nil {
+				if again := callsBySchema(later, calls)[""]; again != inAll-paid {
 					t.Errorf("cut after %d commits: %d calls of the model were recorded and %d made, of %d", n, paid, again, inAll)
 				}
 				settled(t, second, rec.ID)
@@ -453,4 +455,11 @@ func TestKnowledgeBaseAgentSurvivesAPowerCut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// powered is a store whose power does not fail, and that outlives its engines.
+func powered(s store.Store) *cutStore {
+	c := &cutStore{Store: s}
+	c.left.Store(1 << 40)
+	return c
 }

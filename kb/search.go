@@ -90,7 +90,7 @@ func (l *Library) Search(ctx context.Context, name string, q Query) (Result, err
 	}
 	r, err := l.search(ctx, c, q)
 	if err != nil {
-		return Result{}, fmt.Errorf("search %q: %w", name, err)
+		return Result{}, fmt.Errorf("search %q: %w", c.Name, err)
 	}
 	return r, nil
 }

@@ -27,7 +27,7 @@ type composeArgs struct {
 type composed struct {
 	Context   string          `json:"context"`
 	Citations []shownCitation `json:"citations"`
-	Coverage  float64         `json:"context_coverage"` // share of the plan's questions that it has a passage for
+	Coverage  float64         `json:"context_coverage"`    // share of the plan's questions that it has a passage for
 	Uncovered []string        `json:"uncovered,omitempty"` // questions
 	Missing   []string        `json:"missing,omitempty"`   // ids
 }

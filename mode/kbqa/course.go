@@ -168,9 +168,10 @@ func (c *course) carry(ctx context.Context, w *agent.Work, name string, args map
 
 // search has the collection searched for some of the parts of the question.
 func (c *course) search(ctx context.Context, w *agent.Work, query string, first bool, facets ...int) (agent.Action, error) {
-	args := map[string]any{"query": query, "limit": c.limit()}
+	args := map[string]any{"query": query, "limit": c.limit(), "hybrid_top_bm25": c.set.KB.TopBM25, "hybrid_top_dense": c.set.KB.TopDense}
 	if c.wide {
 		args["hybrid_top_bm25"], args["hybrid_top_dense"] = wider(c.set.KB.TopBM25), wider(c.set.KB.TopDense)
+		args["route"] = kb.Hybrid // whichever was chosen
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
