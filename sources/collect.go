@@ -17,6 +17,7 @@ type Collected struct{ g *gathering }
 func Collect(s *run.Scope, j Job, p Plan) *Collected {
 	g := newGathering(j, s, &Evidence{Question: p.Question})
 	g.noModel, g.told = true, true
+	g.meaning = true // a collection has put what it found in order by what it says
 	g.planned = distinctFacets(first(p.Facets, mostFacets))
 	n := len(g.planned)
 	g.found, g.order, g.searches, g.next, g.unsettled = make([][]index.Ranking, n), make([][]string, n), make([][]string, n), make([][]string, n), make([]bool, n)

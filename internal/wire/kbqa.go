@@ -3,11 +3,13 @@ package wire
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	"dossier/agent"
 	"dossier/internal/config"
+	"dossier/kb"
 	"dossier/llm"
 	"dossier/mode"
 	"dossier/mode/agents"
@@ -25,7 +27,7 @@ import (
 type agentMode struct {
 	*agents.Mode
 	kb     *kbqa.Mode
-	tuning func(req *mode.Request) (kbqa.Tuning, error)
+	tuning func(ctx context.Context, req *mode.Request) (kbqa.Tuning, error)
 }
 
 func newAgentMode(cfg *config.Config, p *Product, loop *agents.Mode, parts kbqa.Parts) *agentMode {
@@ -39,11 +41,15 @@ func newAgentMode(cfg *config.Config, p *Product, loop *agents.Mode, parts kbqa.
 		return p.Agency.builtinOf(m)
 	}
 	qa := parts.QA
-	return &agentMode{Mode: loop, kb: kbqa.New(parts), tuning: func(req *mode.Request) (kbqa.Tuning, error) {
+	return &agentMode{Mode: loop, kb: kbqa.New(parts), tuning: func(ctx context.Context, req *mode.Request) (kbqa.Tuning, error) {
 		c, d := cfg.KBQA, cfg.WebSearch
 		once, err := json.Marshal(qa.Settings())
+		if err != nil {
+			return kbqa.Tuning{}, err
+		}
+		inUse, err := inUse(ctx, parts.Local)
 		return kbqa.Tuning{
-			MaxSteps: kbqa.Steps(req.MaxSteps, c.DefaultSteps, c.MaxSteps), TokenBudget: c.TokenBudget, ToolTimeout: c.ToolTimeout,
+			Collection: inUse, MaxSteps: kbqa.Steps(req.MaxSteps, c.DefaultSteps, c.MaxSteps), TokenBudget: c.TokenBudget, ToolTimeout: c.ToolTimeout,
 			Threshold: c.Threshold, MaxRefinements: c.MaxRefinements, Verify: c.Verify, TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense,
 			Sources: sources.Tuning{
 				Queries: d.Queries, MinIterations: 1, Iterations: d.MaxIterations, MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: sources.ByWords,
@@ -51,6 +57,19 @@ func newAgentMode(cfg *config.Config, p *Product, loop *agents.Mode, parts kbqa.
 			QA: once,
 		}, err
 	}}
+}
+
+// inUse is the id of the collection in use, "" if there is none.
+func inUse(ctx context.Context, local *sources.Local) (string, error) {
+	name, err := local.Active(ctx)
+	if err != nil || name == "" {
+		return "", err
+	}
+	c, err := local.Library.Get(ctx, name)
+	if errors.Is(err, kb.ErrNoCollection) {
+		return "", nil
+	}
+	return c.ID, err
 }
 
 // boundTo are the tools of an agent, those for documents with the collection that
@@ -84,7 +103,7 @@ func (m *agentMode) SettingsFor(ctx context.Context, req *mode.Request) (any, er
 	if req.In.Collection == "" && len(req.In.Paths) == 0 {
 		req.In.Collection = collectionIn(loop.Agent.Tools)
 	}
-	tuning, err := m.tuning(req)
+	tuning, err := m.tuning(ctx, req)
 	return agentSettings{loop, &tuning}, err
 }
 

@@ -41,6 +41,10 @@ type Settings struct {
 
 // Tuning is how the agent works.
 type Tuning struct {
+	// Collection is the id of the one that was in use when the run was created, for
+	// requests that name none.
+	Collection string `json:"collection,omitempty"`
+
 	MaxSteps    int     `json:"max_steps"`          // that the model decides
 	TokenBudget int     `json:"agent_token_budget"` // of one reply
 	ToolTimeout float64 `json:"agent_tool_timeout"` // in seconds
@@ -104,8 +108,12 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if err != nil {
 		return mode.Answer{}, err
 	}
-	// The collection is recorded: whichever is in use later, the run keeps this one.
-	ready, err := m.parts.Local.Prepare(ctx, s, req.In)
+	// Whichever collection is in use later, the run keeps the one that it began with.
+	local := *m.parts.Local
+	if set.KB.Collection != "" {
+		local.Active = func(context.Context) (string, error) { return set.KB.Collection, nil }
+	}
+	ready, err := local.Prepare(ctx, s, req.In)
 	if err != nil {
 		return mode.Answer{}, err
 	}
