@@ -177,6 +177,15 @@ type course struct {
 	loop   bool       // deep research by the evidence loop
 }
 
+// usesLibrary has the documents of the library be those in use.
+func usesLibrary(t *testing.T, e *Engine, a *around) {
+	t.Helper()
+	follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Target{Paths: []string{a.docs}, Collection: "lights"}}})
+	if _, err := e.UseCollection(t.Context(), "lights"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // courses are runs of every mode and decider, some of which fail for want of what
 // others have.
 func courses() []course {
@@ -222,12 +231,9 @@ func courses() []course {
 		{name: "documents", script: lighthouse, req: inDocs("Who built the lighthouse of Cape Kestrel?")},
 		{name: "documents by rules", under: "nothing at all", req: inDocs("How many steps lead up to the lamp?")},
 		{name: "documents and the web", script: lighthouse, req: mixed},
-		{name: "documents in use", script: lighthouse, req: asked(Request{Mode: "web_search", Request: mode.Request{Question: "Who built the lighthouse of Cape Kestrel?"}}), before: func(t *testing.T, e *Engine, a *around) {
-			follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Target{Paths: []string{a.docs}, Collection: "lights"}}})
-			if _, err := e.UseCollection(t.Context(), "lights"); err != nil {
-				t.Fatal(err)
-			}
-		}},
+		{name: "documents in use", script: lighthouse, req: asked(Request{Mode: "web_search", Request: mode.Request{Question: "Who built the lighthouse of Cape Kestrel?"}}), before: usesLibrary},
+		{name: "knowledge base", script: (&kbCourses[3]).script(), req: asked(byAgent("kb_agent", whoBuilt)), before: usesLibrary},
+		{name: "knowledge base by rules", under: "no model", req: asked(byAgent("kb_agent", whoBuilt)), before: usesLibrary},
 		{name: "evidence loop", loop: true, every: 23, script: llmtest.Script{Rules: townScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
 		{name: "evidence loop by rules", loop: true, every: 23, under: "no model", req: asked(onTheWeb("deep_research", oststrandQuestion))},
 		{name: "evidence loop that asks", loop: true, every: 23, script: llmtest.Script{Rules: unsureScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},

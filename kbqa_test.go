@@ -3,6 +3,7 @@ package dossier
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -378,6 +379,23 @@ func TestKnowledgeBaseAgent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestKnowledgeBaseAgentIsTold freezes what the model gets to see.
+func TestKnowledgeBaseAgentIsTold(t *testing.T) {
+	dir := library(t)
+	c := kbCourses[0]
+	var b strings.Builder
+	srv := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{{Reply: &llmtest.Reply{Func: func(q *llmtest.Request) *llmtest.Reply {
+		fmt.Fprintf(&b, "max_tokens %d, stop %q\n", q.MaxTokens, q.Stop)
+		for _, m := range q.Messages {
+			fmt.Fprintf(&b, "-- %s\n%s\n", m.Role, m.Content)
+		}
+		return llmtest.Say(reactAnswer(builtAnswer))
+	}}}}})
+	e := c.engine(t, memory.New(memory.Options{}), srv, dir)
+	follow(t, e, c.request())
+	golden(t, filepath.Join("kbqa", "prompt.txt"), []byte(timestamp.ReplaceAllString(b.String(), "TIME")))
 }
 
 // TestKnowledgeBaseAgentSurvivesAPowerCut cuts the power after each commit of each
