@@ -265,10 +265,15 @@ func (c *course) compose(ctx context.Context, w *agent.Work) (agent.Action, erro
 	return c.carry(ctx, w, toolkit.ComposeContext, map[string]any{"hit_ids": c.ids[:min(len(c.ids), most)]})
 }
 
-// record shows the model what was done without it.
+// record shows the model what was done without it, one action after the other, as
+// it is to work itself.
 func (c *course) record(w *agent.Work, thought string, actions ...agent.Action) {
-	if !w.ByRules() {
-		w.Record(agent.Thought{Text: thought}, agent.Choice{}, actions)
+	if w.ByRules() {
+		return
+	}
+	for i := range actions {
+		w.Record(agent.Thought{Text: thought}, agent.Choice{}, actions[i:i+1])
+		thought = ""
 	}
 }
 
