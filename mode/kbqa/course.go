@@ -354,7 +354,11 @@ func (c *course) byRules(ctx context.Context, w *agent.Work, taken int) error {
 		return err
 	}
 	c.checked = nil
-	w.Finish(tool.Answer{Text: c.quotes(), Status: tool.Completed})
+	status := tool.Completed
+	if c.basis.Covered() == 0 {
+		status = tool.Failed
+	}
+	w.Finish(tool.Answer{Text: c.quotes(), Status: status})
 	return nil
 }
 
