@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"dossier/internal/store"
@@ -40,6 +42,8 @@ type order struct {
 	// Queued has the child queue runs on instances of an agent in Dir, and
 	// nothing else.
 	Queued *queueing `json:"queued,omitempty"`
+	// Serve has the child be `dossier serve` over Dir, with these settings.
+	Serve map[string]string `json:"serve,omitempty"`
 }
 
 // orderVar is the environment variable that makes a process a child.
@@ -61,6 +65,11 @@ func childMain(raw string) error {
 	ctx := context.Background()
 	if o.Search != nil {
 		return searchMain(ctx, o.Dir, *o.Search)
+	}
+	if o.Serve != nil {
+		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
+		defer stop()
+		return serveMain(ctx, o.Dir, o.Serve)
 	}
 	if o.Queued != nil {
 		return queueMain(ctx, o.Dir, *o.Queued)
