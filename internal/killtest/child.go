@@ -44,6 +44,8 @@ type order struct {
 	Queued *queueing `json:"queued,omitempty"`
 	// Serve has the child be `dossier serve` over Dir, with these settings.
 	Serve map[string]string `json:"serve,omitempty"`
+	// SmallDisk has it do so on a disk of its own, mounted at Dir.
+	SmallDisk bool `json:"small_disk,omitempty"`
 }
 
 // orderVar is the environment variable that makes a process a child.
@@ -69,6 +71,11 @@ func childMain(raw string) error {
 	if o.Serve != nil {
 		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
 		defer stop()
+		if o.SmallDisk {
+			if err := onSmallDisk(o.Dir); err != nil {
+				return err
+			}
+		}
 		return serveMain(ctx, o.Dir, o.Serve)
 	}
 	if o.Queued != nil {

@@ -208,7 +208,7 @@ func (r *servedRound) back(ctx context.Context, was followtest.Site) (followtest
 // begin starts the runs and their readers.
 func (r *servedRound) begin(ctx context.Context) (ids []string, err error) {
 	for _, body := range []map[string]any{
-		{"mode": "deep_research", "question": studytest.TeamQuestion, "in": map[string]any{"web": map[string]any{}}},
+		research(),
 		{"mode": "agent", "agent": "research_sgr_tool_calling_agent", "question": agenttest.Task, "in": map[string]any{"web": map[string]any{}}},
 	} {
 		var rec run.Record
@@ -226,6 +226,11 @@ func (r *servedRound) begin(ctx context.Context) (ids []string, err error) {
 		}
 	}
 	return ids, nil
+}
+
+// research is a request for one by a team.
+func research() map[string]any {
+	return map[string]any{"mode": "deep_research", "question": studytest.TeamQuestion, "in": map[string]any{"web": map[string]any{}}}
 }
 
 // follow has a reader follow a run to its end, over as many servers as it takes.

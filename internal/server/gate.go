@@ -159,7 +159,7 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err erro
 	if s, ok := w.(*response); ok {
 		caller = s.caller
 	}
-	problem := g.api.explain(caller, err)
+	problem := For(caller, err)
 	status := statusFor(problem)
 	if status >= http.StatusInternalServerError {
 		g.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
@@ -181,13 +181,23 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err erro
 // unknown is a caller who has not been made out: surely not the operator.
 var unknown = access.Caller{User: "?"}
 
-// explain is what a caller may know of an error.
-func (a *api) explain(caller access.Caller, err error) *Problem {
+// For is Describe for a caller: what went wrong inside is for the operator.
+func For(caller access.Caller, err error) *Problem {
 	problem := Describe(err)
-	if problem.Code == "failed" && !caller.Operates() {
-		return &Problem{Code: problem.Code, Message: "something went wrong on the server; its log says what"}
+	if caller.Operates() {
+		return problem
+	}
+	if said, inside := forOthers[problem.Code]; inside {
+		return &Problem{Code: problem.Code, Message: said, Run: problem.Run}
 	}
 	return problem
+}
+
+// forOthers is what is said to others than the operator of what is wrong inside:
+// what an error says of that may name files.
+var forOthers = map[string]string{
+	"failed": "something went wrong on the server; its log says what", "storage": "the server could not record it; its log says why",
+	"disk_full": "the disk of the server is full; nothing that was recorded is lost", "read_only": "the server can't write to its disk", "corrupt": "the server's database is damaged",
 }
 
 // How long reading and writing may take.
