@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -202,8 +203,10 @@ var forOthers = map[string]string{
 
 // How long reading and writing may take.
 const (
-	bodyTimeout  = time.Minute      // for the body of a request
-	writeTimeout = 60 * time.Second // for each piece of a reply
+	headerTimeout = 10 * time.Second // for the head of a request
+	idleTimeout   = 2 * time.Minute  // until the next request
+	bodyTimeout   = time.Minute      // for the body of a request
+	writeTimeout  = 60 * time.Second // for each piece of a reply
 )
 
 // ServeHTTP looks at where a request comes from, and keeps watch over it.
@@ -213,7 +216,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(out.Header())
 	if r.ContentLength != 0 {
 		_ = out.control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection has deadlines
-		r.Body = &timedBody{r.Body, out}
+		out.body = &timedBody{readCloser: r.Body, out: out, held: r.Header.Get("Expect") != ""}
+		r.Body = out.body
 	}
 	if !g.addressed(r.Host) {
 		writeProblem(out, &Problem{Code: "wrong_host", Message: fmt.Sprintf("this server is not called %q", r.Host), Hint: "name it in server.hosts if it is"})
@@ -310,6 +314,7 @@ type response struct {
 	began   time.Time
 	status  int
 	caller  access.Caller
+	body    *timedBody // of the request; nil for none
 }
 
 // Unwrap lets a http.ResponseController reach the connection.
@@ -317,21 +322,30 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *response) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-		w.readOn()
-	}
+	w.begin(status)
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
 func (w *response) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-		w.readOn()
-	}
+	w.begin(http.StatusOK)
 	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	return w.ResponseWriter.Write(b)
+}
+
+// begin is called before anything is written. What is left of the request is taken
+// in first, as long as it comes in time and is not much; else the connection is of no
+// use any more, and its time stays what it is.
+func (w *response) begin(status int) {
+	switch {
+	case w.status != 0:
+		return
+	case w.body == nil || w.body.drain():
+		w.readOn()
+	default:
+		w.Header().Set("Connection", "close")
+	}
+	w.status = status
 }
 
 // Flush implements http.Flusher, for those who don't know of controllers.
@@ -351,7 +365,9 @@ func (w *response) readOn() { _ = w.control.SetReadDeadline(time.Time{}) }
 // timedBody is a body that has to come in time.
 type timedBody struct {
 	readCloser
-	out *response
+	out  *response
+	held bool // the client sends it when it is asked to
+	over bool // all of it has been read
 }
 
 type readCloser interface {
@@ -361,11 +377,24 @@ type readCloser interface {
 
 // Read implements io.Reader. When all is there the time is up for nothing else.
 func (b *timedBody) Read(p []byte) (int, error) {
+	b.held = false
 	n, err := b.readCloser.Read(p)
-	if err != nil {
+	if errors.Is(err, io.EOF) {
+		b.over = true
 		b.out.readOn()
 	}
 	return n, err
+}
+
+// mostDrained is how much of a body is taken in that nobody has read.
+const mostDrained = 256 << 10
+
+// drain takes in what is left, and says whether that is all.
+func (b *timedBody) drain() bool {
+	if !b.over && !b.held {
+		_, _ = io.CopyN(io.Discard, b, mostDrained) // over tells how it went
+	}
+	return b.over
 }
 
 // pace bounds how often each token may ask: so many times a second on average,
