@@ -57,7 +57,7 @@ func soak(ctx context.Context, clients int, lasts time.Duration) (*figures, erro
 		}
 	}()
 	f := &figures{done: map[string]int{}}
-	if _, err := load(ctx, s, clients, max(lasts/10, 3*time.Second), &figures{done: map[string]int{}}); err != nil {
+	if _, err := load(ctx, s, clients, max(lasts/10, time.Second), &figures{done: map[string]int{}}); err != nil {
 		return nil, err
 	}
 	// Connections that the server keeps to those it asks are no clients' of it.

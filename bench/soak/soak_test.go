@@ -23,7 +23,7 @@ func TestShortSoak(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("what a process has in memory is read from /proc")
 	}
-	f, err := soak(t.Context(), 4, 3*time.Second)
+	f, err := soak(t.Context(), 4, 2*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

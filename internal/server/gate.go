@@ -437,7 +437,7 @@ func (p *pace) take(token string) (wait time.Duration, ok bool) {
 		a = &allowance{left: p.burst(), at: now}
 		p.tokens[token] = a
 	}
-	a.left = min(p.burst(), a.left+p.rate*now.Sub(a.at).Seconds())
+	a.left = min(p.burst(), a.left+p.rate*max(0, now.Sub(a.at).Seconds())) // a clock that went back takes nothing
 	a.at = now
 	if a.left < 1 {
 		return time.Duration((1 - a.left) / p.rate * float64(time.Second)), false
