@@ -206,7 +206,7 @@ const (
 	headerTimeout = 10 * time.Second // for the head of a request
 	idleTimeout   = 2 * time.Minute  // until the next request
 	bodyTimeout   = time.Minute      // for the body of a request
-	writeTimeout  = 60 * time.Second // for each piece of a reply
+	writeTimeout  = 60 * time.Second // for each piece of a reply, at the least
 )
 
 // ServeHTTP looks at where a request comes from, and keeps watch over it.
@@ -312,6 +312,7 @@ type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	began   time.Time
+	patient time.Time // until then a piece may take; put off when it has come nearer
 	status  int
 	caller  access.Caller
 	body    *timedBody // of the request; nil for none
@@ -329,7 +330,10 @@ func (w *response) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (w *response) Write(b []byte) (int, error) {
 	w.begin(http.StatusOK)
-	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if now := time.Now(); w.patient.Sub(now) < writeTimeout {
+		w.patient = now.Add(writeTimeout + writeTimeout/4)
+		_ = w.control.SetWriteDeadline(w.patient)
+	}
 	return w.ResponseWriter.Write(b)
 }
 
