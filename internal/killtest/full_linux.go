@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +22,7 @@ import (
 	"dossier/internal/followtest"
 	"dossier/internal/studytest"
 	"dossier/internal/webtest"
+	"dossier/llm/llmtest"
 	"dossier/run"
 )
 
@@ -28,6 +31,19 @@ const diskSize = 48 << 20
 
 // fullAfter is the event of the run after which it is filled.
 const fullAfter = 100
+
+// mostFitting is how many bulky requests may find room in what files have already.
+const mostFitting = 100
+
+// greeting begins questions that the model just answers.
+const greeting = "hello "
+
+// bulky is a question that does not become small in any way.
+func bulky() string {
+	raw := make([]byte, 128<<10)
+	_, _ = rand.Read(raw) // never fails
+	return greeting + hex.EncodeToString(raw)
+}
 
 // alone has a process live in a namespace of its own, in which it may mount.
 func alone(cmd *exec.Cmd) {
@@ -88,7 +104,9 @@ func (t *test) full(ctx context.Context) (bool, error) {
 	}
 	defer web.Close()
 	v := &servedVerdict{}
-	r := &servedRound{test: t, servedVerdict: v, dir: dir, model: newPaidModel(agenttest.Beside(agent.Hybrid, studytest.TheTeam.Rules())), moved: make(chan struct{})}
+	script := agenttest.Beside(agent.Hybrid, studytest.TheTeam.Rules())
+	script.Rules = append([]llmtest.Rule{{Contains: greeting, Reply: llmtest.JSON(map[string]any{"reasoning": "short", "answer": "Hello.", "key_points": []string{}})}}, script.Rules...)
+	r := &servedRound{test: t, servedVerdict: v, dir: dir, model: newPaidModel(script), moved: make(chan struct{})}
 	defer r.model.close()
 	r.told = (&outside{web: web}).order(dir, r.model.url)
 	r.told.Serve, r.told.Search, r.told.SmallDisk = r.told.Search.Set, nil, true
@@ -125,7 +143,10 @@ func (t *test) full(ctx context.Context) (bool, error) {
 		var err error
 		got, err = followtest.Joined(ctx, followtest.Events, rec.ID, func(cut error) (followtest.Site, error) {
 			if cut != nil {
-				stopped <- cut
+				select {
+				case stopped <- cut:
+				default: // it has been told before
+				}
 				<-room
 			}
 			return r.at, context.Cause(ctx)
@@ -148,18 +169,26 @@ func (t *test) full(ctx context.Context) (bool, error) {
 	}
 	for _, q := range []struct {
 		path string
-		body map[string]any
+		body func(text string) map[string]any
 	}{
-		{"/api/runs", research()}, {"/v1/chat/completions", map[string]any{"model": "chat", "messages": []any{map[string]any{"role": "user", "content": "hello"}}}},
-		{"/v1/responses", map[string]any{"model": "chat", "input": "hello"}}, {"/api/runs/" + rec.ID + "/steer", map[string]any{"text": "mind the newts"}},
+		{"/api/runs", func(text string) map[string]any { return map[string]any{"mode": "chat", "question": text} }},
+		{"/v1/chat/completions", func(text string) map[string]any {
+			return map[string]any{"model": "chat", "messages": []any{map[string]any{"role": "user", "content": text}}}
+		}},
+		{"/v1/responses", func(text string) map[string]any { return map[string]any{"model": "chat", "input": text} }},
 	} {
 		var said struct {
 			Code, Message string
 			Error         struct{ Code, Message string }
 		}
-		status, err := r.post(ctx, r.at, q.path, q.body, &said)
-		if err != nil {
-			return false, err
+		status := 0
+		for range mostFitting {
+			if status, err = r.post(ctx, r.at, q.path, q.body(bulky()), &said); err != nil {
+				return false, err
+			}
+			if status >= http.StatusBadRequest {
+				break
+			}
 		}
 		expect("POST "+q.path, status, http.StatusInsufficientStorage, said.Code+said.Error.Code+": "+said.Message+said.Error.Message)
 	}
