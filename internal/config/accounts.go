@@ -87,6 +87,13 @@ func (c *Config) Secrets() []Secret {
 			out = append(out, s)
 		}
 	}
+	for _, value := range c.WebhookTree {
+		if keys, ok := value.(map[string]any); ok {
+			if text, ok := keys["secret"].(string); ok {
+				out = append(out, NewSecret(text))
+			}
+		}
+	}
 	return slices.DeleteFunc(out, Secret.IsZero)
 }
 
