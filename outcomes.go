@@ -29,8 +29,10 @@ func qualityOf(a mode.Answer) quality {
 	return q
 }
 
-// settle records what became of a run of a template.
+// settle has webhooks told of a run that a worker has left, and records what became
+// of a run of a template.
 func (e *Engine) settle(id string, status run.Status) {
+	e.hooks.Nudge()
 	delivered, _ := e.delivered.LoadAndDelete(id)
 	if e.agency == nil || !status.Ended() {
 		return

@@ -15,6 +15,7 @@ import (
 
 	"dossier"
 	"dossier/internal/access"
+	"dossier/internal/webhook"
 	"dossier/run"
 )
 
@@ -24,6 +25,7 @@ type PublicEngine interface {
 	// Authenticate says who shows a token. It fails with access.ErrRefused.
 	Authenticate(ctx context.Context, token string) (access.Caller, error)
 	Counts(ctx context.Context) (map[run.Status]int, error)
+	DeliveryCounts(ctx context.Context) (map[webhook.State]int, error)
 }
 
 var _ PublicEngine = (*dossier.Engine)(nil)

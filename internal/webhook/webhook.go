@@ -17,6 +17,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,15 @@ type Hook struct {
 	URL    string
 	Key    []byte // for signatures
 	Events []Event
+}
+
+// Host is that of the address, which is no secret.
+func (h *Hook) Host() string {
+	u, err := url.Parse(h.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 // Wants says whether an event is for this address.
