@@ -262,6 +262,11 @@ func (e *Engine) record(ctx context.Context, req Request, id string) (run.Record
 		}
 	}
 	now := time.Now()
+	if web := req.In.Web; web != nil && web.Days > 0 {
+		scope := *web
+		scope.Since = now.AddDate(0, 0, -scope.Days)
+		req.In.Web = &scope
+	}
 	rec := run.Record{ID: cmp.Or(id, newID(now)), Session: req.Session, User: req.User, Mode: req.Mode, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
 	if rec.Session == "" {
 		rec.Session = rec.ID
