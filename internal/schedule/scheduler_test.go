@@ -118,8 +118,8 @@ func TestWhatIsDueBegins(t *testing.T) {
 		w.add("*/20 * * * *")
 		paused := w.add("* * * * *")
 		yes := true
-		if _, err := w.scheduler().Change(t.Context(), paused.ID, func(s *schedule.Schedule) error { s.Paused = yes; return nil }); err != nil {
-			t.Fatal(err)
+		if _, err := w.scheduler().Change(w.t.Context(), paused.ID, func(s *schedule.Schedule) error { s.Paused = yes; return nil }); err != nil {
+			w.t.Fatal(err)
 		}
 		time.Sleep(59 * time.Minute)
 		stop()
@@ -136,9 +136,9 @@ func TestMissedTimesFireOnce(t *testing.T) {
 		time.Sleep(time.Hour)
 		stop()
 		w.want("1 01:00", "1 06:00")
-		fired, err := w.store.Firings(t.Context(), s.ID, 10)
+		fired, err := w.store.Firings(w.t.Context(), s.ID, 10)
 		if err != nil || len(fired) != 2 || fired[1].At.Sub(fired[1].Due) != 4*time.Hour+time.Minute {
-			t.Errorf("%+v, %v", fired, err)
+			w.t.Errorf("%+v, %v", fired, err)
 		}
 	})
 }
@@ -164,24 +164,24 @@ func TestARunThatIsOnIsNotOverlapped(t *testing.T) {
 		s := w.add("*/10 * * * *")
 		stop := w.serve()
 		time.Sleep(11 * time.Minute)
-		fired, err := w.store.Firings(t.Context(), s.ID, 1)
+		fired, err := w.store.Firings(w.t.Context(), s.ID, 1)
 		if err != nil || len(fired) != 1 {
-			t.Fatal(fired, err)
+			w.t.Fatal(fired, err)
 		}
 		run := fired[0].Run
 		set := func(on bool) { w.mu.Lock(); w.on[run] = on; w.mu.Unlock() }
 		set(true)
 		time.Sleep(20 * time.Minute) // 00:20 and 00:30 come
-		if _, err := w.scheduler().Fire(t.Context(), s.ID); err == nil || !strings.Contains(err.Error(), run) {
-			t.Errorf("fired by hand over a run that is on: %v", err)
+		if _, err := w.scheduler().Fire(w.t.Context(), s.ID); err == nil || !strings.Contains(err.Error(), run) {
+			w.t.Errorf("fired by hand over a run that is on: %v", err)
 		}
 		set(false)
 		time.Sleep(10 * time.Minute)
 		stop()
 		w.want("1 00:10", "1 00:40")
-		fired, err = w.store.Firings(t.Context(), s.ID, 10)
+		fired, err = w.store.Firings(w.t.Context(), s.ID, 10)
 		if err != nil || len(fired) != 4 || fired[1].State != schedule.Skipped || fired[1].Run != run || fired[2].State != schedule.Skipped {
-			t.Errorf("%+v, %v", fired, err)
+			w.t.Errorf("%+v, %v", fired, err)
 		}
 	})
 }
@@ -207,7 +207,7 @@ func TestTheClockIsSet(t *testing.T) {
 		shift(-365 * 24 * time.Hour) // it was a year ahead
 		time.Sleep(time.Hour)
 		if got := w.dues(); len(got) != 5 {
-			t.Errorf("after the clock was set back a year: %q", got)
+			w.t.Errorf("after the clock was set back a year: %q", got)
 		}
 		stop()
 	})
@@ -233,8 +233,8 @@ func TestClaimedAndNotBegun(t *testing.T) {
 		time.Sleep(time.Hour)
 		next := s
 		next.Next, next.From = w.now().Add(time.Hour), w.now()
-		if err := w.store.Fire(t.Context(), next, schedule.Firing{Schedule: s.ID, Run: "left", Due: s.Next, At: w.now(), State: schedule.Claimed}); err != nil {
-			t.Fatal(err)
+		if err := w.store.Fire(w.t.Context(), next, schedule.Firing{Schedule: s.ID, Run: "left", Due: s.Next, At: w.now(), State: schedule.Claimed}); err != nil {
+			w.t.Fatal(err)
 		}
 		stops := []func(){w.serve(), w.serve(), w.serve()}
 		time.Sleep(time.Minute)
@@ -242,10 +242,10 @@ func TestClaimedAndNotBegun(t *testing.T) {
 			stop()
 		}
 		if w.want("1 01:00"); w.begun[0] != "left 1 01:00" {
-			t.Errorf("begun: %q", w.begun)
+			w.t.Errorf("begun: %q", w.begun)
 		}
-		if open, err := w.store.OpenFirings(t.Context()); err != nil || len(open) != 0 {
-			t.Errorf("%+v, %v", open, err)
+		if open, err := w.store.OpenFirings(w.t.Context()); err != nil || len(open) != 0 {
+			w.t.Errorf("%+v, %v", open, err)
 		}
 	})
 }
@@ -268,9 +268,9 @@ func TestWhatCannotBegin(t *testing.T) {
 		time.Sleep(time.Hour)
 		stop()
 		w.want("1 01:00")
-		fired, err := w.store.Firings(t.Context(), s.ID, 10)
+		fired, err := w.store.Firings(w.t.Context(), s.ID, 10)
 		if err != nil || len(fired) != 2 || fired[0].State != schedule.Failed || fired[0].Error != "the collection is gone" || fired[1].State != schedule.Started {
-			t.Errorf("%+v, %v", fired, err)
+			w.t.Errorf("%+v, %v", fired, err)
 		}
 	})
 }
@@ -279,20 +279,20 @@ func TestByHand(t *testing.T) {
 	bubble(t, func(w *world) {
 		c := w.scheduler()
 		s := w.add("0 * * * *")
-		f, err := c.Fire(t.Context(), s.ID)
+		f, err := c.Fire(w.t.Context(), s.ID)
 		if err != nil || !f.ByHand || f.State != schedule.Started {
-			t.Fatalf("%+v, %v", f, err)
+			w.t.Fatalf("%+v, %v", f, err)
 		}
 		w.want("1 00:00")
-		if kept, err := w.store.Schedule(t.Context(), s.ID); err != nil || !kept.Next.Equal(s.Next) {
-			t.Errorf("due %v, was %v, %v", kept.Next, s.Next, err)
+		if kept, err := w.store.Schedule(w.t.Context(), s.ID); err != nil || !kept.Next.Equal(s.Next) {
+			w.t.Errorf("due %v, was %v, %v", kept.Next, s.Next, err)
 		}
 		w.fail = errors.New("no room")
-		if f, err := c.Fire(t.Context(), s.ID); err == nil || f.State != schedule.Failed {
-			t.Errorf("%+v, %v", f, err)
+		if f, err := c.Fire(w.t.Context(), s.ID); err == nil || f.State != schedule.Failed {
+			w.t.Errorf("%+v, %v", f, err)
 		}
-		if _, err := c.Fire(t.Context(), "none"); !errors.Is(err, schedule.ErrNone) {
-			t.Error(err)
+		if _, err := c.Fire(w.t.Context(), "none"); !errors.Is(err, schedule.ErrNone) {
+			w.t.Error(err)
 		}
 	})
 }
