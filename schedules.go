@@ -55,7 +55,7 @@ type ScheduledRun struct {
 	Status run.Status `json:"status,omitempty"`
 }
 
-// ScheduleChanges are what changed with the last report of a schedule.
+// ScheduleChanges are what changed with a report of a schedule.
 type ScheduleChanges struct {
 	Run  string    `json:"run"`
 	Made time.Time `json:"made"`
@@ -120,11 +120,24 @@ func scheduled(s schedule.Schedule) (Request, error) {
 
 // lastReported is the last run of a schedule that brought a report, "" if none has.
 func (e *Engine) lastReported(ctx context.Context, id string) (string, error) {
-	firings, err := e.store.Firings(ctx, id, schedule.KeepFirings)
-	if err != nil {
+	last, err := e.reported(ctx, id, 1)
+	if err != nil || len(last) == 0 {
 		return "", err
 	}
+	return last[0].Run, nil
+}
+
+// reported are the last reports of a schedule, the newest first.
+func (e *Engine) reported(ctx context.Context, id string, most int) ([]*report.Report, error) {
+	firings, err := e.store.Firings(ctx, id, schedule.KeepFirings)
+	if err != nil {
+		return nil, err
+	}
+	var out []*report.Report
 	for _, f := range firings {
+		if len(out) == most {
+			break
+		}
 		if f.State != schedule.Started {
 			continue
 		}
@@ -133,18 +146,21 @@ func (e *Engine) lastReported(ctx context.Context, id string) (string, error) {
 		case errors.Is(err, run.ErrUnknownRun):
 			continue
 		case err != nil:
-			return "", err
+			return nil, err
 		case rec.Status != run.Done:
 			continue
 		}
-		switch _, err := e.reportOf(ctx, f.Run); {
-		case err == nil:
-			return f.Run, nil
-		case !errors.Is(err, ErrNoReport):
-			return "", err
+		r, err := e.reportOf(ctx, f.Run)
+		switch {
+		case errors.Is(err, ErrNoReport), errors.Is(err, run.ErrUnknownRun):
+			continue
+		case err != nil:
+			return nil, err
 		}
+		r.Run = f.Run
+		out = append(out, r)
 	}
-	return "", nil
+	return out, nil
 }
 
 // shownSchedule is a schedule as it is told.
@@ -278,24 +294,21 @@ func (e *Engine) ScheduleRuns(ctx context.Context, id string) ([]ScheduledRun, e
 	return out, nil
 }
 
-// ScheduleChanges returns what changed with the last report of a schedule. It fails
-// with ErrNoReport while there is none.
-func (e *Engine) ScheduleChanges(ctx context.Context, id string) (ScheduleChanges, error) {
+// ScheduleChanges returns what changed with the last reports of a schedule, so many
+// at most, the newest first.
+func (e *Engine) ScheduleChanges(ctx context.Context, id string, most int) ([]ScheduleChanges, error) {
 	if _, err := e.store.Schedule(ctx, id); err != nil {
-		return ScheduleChanges{}, err
+		return nil, err
 	}
-	last, err := e.lastReported(ctx, id)
+	reports, err := e.reported(ctx, id, most)
 	if err != nil {
-		return ScheduleChanges{}, err
+		return nil, err
 	}
-	if last == "" {
-		return ScheduleChanges{}, fmt.Errorf("schedule %q: %w", id, ErrNoReport)
+	out := make([]ScheduleChanges, len(reports))
+	for i, r := range reports {
+		out[i] = ScheduleChanges{Run: r.Run, Made: r.Created, Changes: r.Changes, Told: r.Told()}
 	}
-	r, err := e.reportOf(ctx, last)
-	if err != nil {
-		return ScheduleChanges{}, err
-	}
-	return ScheduleChanges{Run: last, Made: r.Created, Changes: r.Changes, Told: r.Told()}, nil
+	return out, nil
 }
 
 // compare tells what changed since the report that a request names. One that is gone

@@ -253,17 +253,12 @@ func (c schedulesShow) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		changes, err := l.ScheduleChanges(a.ctx, s.ID)
-		none := isNoReport(err)
-		if err != nil && !none {
+		changes, err := l.ScheduleChanges(a.ctx, s.ID, fewFirings)
+		if err != nil {
 			return err
 		}
 		if a.JSON {
-			out := map[string]any{"schedule": s, "runs": runs}
-			if !none {
-				out["changes"] = changes
-			}
-			printJSON(a.proc.Stdout, out)
+			printJSON(a.proc.Stdout, map[string]any{"schedule": s, "runs": runs, "changes": changes})
 			return nil
 		}
 		_, err = io.WriteString(a.proc.Stdout, c.text(a.locale(), s, runs, changes))
@@ -271,7 +266,7 @@ func (c schedulesShow) Run(a *app) error {
 	})
 }
 
-func (schedulesShow) text(code lang.Code, s dossier.Schedule, runs []dossier.ScheduledRun, changes dossier.ScheduleChanges) string {
+func (schedulesShow) text(code lang.Code, s dossier.Schedule, runs []dossier.ScheduledRun, changes []dossier.ScheduleChanges) string {
 	var b strings.Builder
 	row := func(name, value string) {
 		if value != "" {
@@ -297,15 +292,24 @@ func (schedulesShow) text(code lang.Code, s dossier.Schedule, runs []dossier.Sch
 		}
 		b.WriteString(inColumns(rows, 1<<20))
 	}
-	if changes.Changes != nil {
-		b.WriteString("\n" + lang.Text(code, "heading.changes") + "\n")
-		for _, sentence := range changes.Told {
+	if len(changes) == 0 {
+		return b.String()
+	}
+	told := func(heading string, c dossier.ScheduleChanges) {
+		b.WriteString("\n" + heading + "\n")
+		for _, sentence := range c.Told {
 			b.WriteString("  - " + term.Line(sentence) + "\n")
 		}
 	}
-	if changes.Run != "" {
-		b.WriteString("\n" + lang.Text(code, "schedules.report", "command", "dossier runs report "+changes.Run) + "\n")
+	last := changes[0]
+	if last.Changes != nil {
+		told(lang.Text(code, "heading.changes"), last)
+		differs := func(c dossier.ScheduleChanges) bool { return c.Changes != nil && !c.Changes.None() }
+		if i := slices.IndexFunc(changes, differs); i > 0 {
+			told(lang.Text(code, "schedules.changed", "time", day(changes[i].Made)), changes[i])
+		}
 	}
+	b.WriteString("\n" + lang.Text(code, "schedules.report", "command", "dossier runs report "+last.Run) + "\n")
 	return b.String()
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -9,9 +8,6 @@ import (
 	"dossier/internal/webhook"
 	"dossier/lang"
 )
-
-// isNoReport says that there is no report yet.
-func isNoReport(err error) bool { return errors.Is(err, dossier.ErrNoReport) }
 
 type webhooksCmd struct {
 	List       webhooksList       `cmd:"" default:"withargs" help:"List the addresses that are told when runs end."`

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -20,7 +21,7 @@ type Schedules interface {
 	RemoveSchedule(ctx context.Context, id string) error
 	FireSchedule(ctx context.Context, id string) (dossier.Firing, error)
 	ScheduleRuns(ctx context.Context, id string) ([]dossier.ScheduledRun, error)
-	ScheduleChanges(ctx context.Context, id string) (dossier.ScheduleChanges, error)
+	ScheduleChanges(ctx context.Context, id string, most int) ([]dossier.ScheduleChanges, error)
 }
 
 // Webhooks is what can be done with those who are told when runs end.
@@ -69,8 +70,9 @@ func scheduleRoutes() []Route {
 		{Pattern: "GET " + aSchedule + "/runs", Scope: access.Read, Serve: about(Engine.ScheduleRuns), Doc: &Doc{
 			Summary: "List the last times that a schedule was due, with how each run stands, the newest first", Reply: []dossier.ScheduledRun{},
 		}},
-		{Pattern: "GET " + aSchedule + "/changes", Scope: access.Read, Serve: about(Engine.ScheduleChanges), Doc: &Doc{
-			Summary: "What changed with the last report of a schedule", Reply: dossier.ScheduleChanges{},
+		{Pattern: "GET " + aSchedule + "/changes", Scope: access.Read, Serve: scheduleChanges, Doc: &Doc{
+			Summary: "What changed with each of the last reports of a schedule, the newest first", Reply: []dossier.ScheduleChanges{},
+			Query: []Param{{"limit", "integer", "how many, 10 by default and 100 at most"}},
 		}},
 	}
 }
@@ -137,6 +139,18 @@ func changeSchedule(w http.ResponseWriter, r *http.Request) error {
 	return give(w, made, err)
 }
 
+func scheduleChanges(w http.ResponseWriter, r *http.Request) error {
+	most, err := number("limit", r.URL.Query().Get("limit"))
+	if err != nil {
+		return err
+	}
+	if most == 0 {
+		most = 10
+	}
+	list, err := EngineOf(r.Context()).ScheduleChanges(r.Context(), r.PathValue("id"), min(most, 100))
+	return give(w, nonNil(list), err)
+}
+
 func listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	f := dossier.DeliveryFilter{Hook: q.Get("hook"), Run: q.Get("run"), State: webhook.State(q.Get("state"))}
@@ -187,8 +201,8 @@ func (c *Client) ScheduleRuns(ctx context.Context, id string) ([]dossier.Schedul
 }
 
 // ScheduleChanges implements Schedules.
-func (c *Client) ScheduleChanges(ctx context.Context, id string) (dossier.ScheduleChanges, error) {
-	return fetch[dossier.ScheduleChanges](ctx, c, http.MethodGet, schedulePath(id)+"/changes", nil)
+func (c *Client) ScheduleChanges(ctx context.Context, id string, most int) ([]dossier.ScheduleChanges, error) {
+	return fetch[[]dossier.ScheduleChanges](ctx, c, http.MethodGet, fmt.Sprintf("%s/changes?limit=%d", schedulePath(id), most), nil)
 }
 
 // Webhooks implements Webhooks.

@@ -81,11 +81,11 @@ func (v view) ScheduleRuns(ctx context.Context, id string) ([]dossier.ScheduledR
 }
 
 // ScheduleChanges implements Schedules.
-func (v view) ScheduleChanges(ctx context.Context, id string) (dossier.ScheduleChanges, error) {
+func (v view) ScheduleChanges(ctx context.Context, id string, most int) ([]dossier.ScheduleChanges, error) {
 	if _, err := v.ownSchedule(ctx, id); err != nil {
-		return dossier.ScheduleChanges{}, err
+		return nil, err
 	}
-	return v.Engine.ScheduleChanges(ctx, id)
+	return v.Engine.ScheduleChanges(ctx, id, most)
 }
 
 // PermitSchedules holds the requests of users' schedules to what the operator allows
