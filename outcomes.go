@@ -33,6 +33,9 @@ func qualityOf(a mode.Answer) quality {
 // of a run of a template.
 func (e *Engine) settle(id string, status run.Status) {
 	e.hooks.Nudge()
+	if status == run.Waiting {
+		e.nobodyAnswers(id)
+	}
 	delivered, _ := e.delivered.LoadAndDelete(id)
 	if e.agency == nil || !status.Ended() {
 		return
@@ -43,6 +46,18 @@ func (e *Engine) settle(id string, status run.Status) {
 	})
 	if err != nil {
 		e.log.Warn("a run's outcome was not recorded", "run", id, "error", err)
+	}
+}
+
+// nobodyAnswers has a scheduled run go on that waits for an answer.
+func (e *Engine) nobodyAnswers(id string) {
+	ctx := context.Background()
+	rec, err := e.store.Run(ctx, id)
+	if err == nil {
+		err = e.skipQuestion(ctx, rec)
+	}
+	if err != nil && !errors.Is(err, run.ErrUnknownRun) {
+		e.log.Warn("a scheduled run waits for an answer", "run", id, "error", err) // until it would be carried out again
 	}
 }
 

@@ -79,9 +79,29 @@ func (e *Engine) newScheduler() *schedule.Scheduler {
 			if errors.Is(err, run.ErrUnknownRun) {
 				return false, nil
 			}
+			if err == nil && rec.Status == run.Waiting {
+				err = e.skipQuestion(ctx, rec)
+			}
 			return !rec.Status.Ended(), err
 		},
 	})
+}
+
+// skipQuestion answers what a scheduled run waits for, because nobody else does. It
+// asks nothing about what it is to do; what is left is whether to repeat a step of
+// which nobody knows whether it took effect, and that is not repeated.
+func (e *Engine) skipQuestion(ctx context.Context, rec run.Record) error {
+	var req struct {
+		Schedule string `json:"schedule"`
+	}
+	if json.Unmarshal(rec.Request, &req) != nil || req.Schedule == "" {
+		return nil
+	}
+	err := e.Answer(ctx, rec.ID, "", "skip")
+	if errors.Is(err, store.ErrNotWaiting) || errors.Is(err, store.ErrAnswered) {
+		return nil
+	}
+	return err
 }
 
 // beginScheduled begins the run of a firing. It is the same run whoever begins it,

@@ -193,6 +193,24 @@ func TestScheduledRunsNeverAsk(t *testing.T) {
 	}
 }
 
+// What a run can't help asking, because it was cut short in the middle of something
+// that it must not do twice, is skipped.
+func TestScheduledRunsDontWait(t *testing.T) {
+	e := askingEngine(t, memory.New(memory.Options{}))
+	s, err := e.CreateSchedule(t.Context(), Schedule{Cron: "@daily", Request: ask("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec := fired(t, e, s.ID); rec.Status != run.Done {
+		t.Errorf("%+v", rec)
+	}
+	rec, err := e.Start(t.Context(), ask("x")) // one that is not scheduled waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, e, rec.ID, run.Waiting)
+}
+
 // A run that was claimed and not begun is begun, once, under its id, by whoever
 // looks next.
 func TestClaimedRunsBeginOnce(t *testing.T) {
