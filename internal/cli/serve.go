@@ -296,7 +296,7 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 		}
 	}
 	if a.JSON {
-		printJSON(a.proc.Stdout, map[string]any{"url": url, "token_required": required, "models": models, "collections": len(collections.Collections)})
+		printJSON(a.proc.Stdout, map[string]any{"url": url, "token_required": required, "models": models, "collections": len(collections.Collections), "schedules": len(schedules), "webhooks": hooks})
 		return nil
 	}
 	code := a.locale()
