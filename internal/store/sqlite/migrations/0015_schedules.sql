@@ -55,4 +55,4 @@ CREATE TABLE firings (
   error    TEXT NOT NULL
 ) STRICT;
 CREATE INDEX firings_schedule ON firings(schedule, n);
-CREATE INDEX firings_claimed ON firings(run) WHERE state = 'claimed';
+CREATE INDEX firings_claimed ON firings(state) WHERE state = 'claimed';
