@@ -246,6 +246,17 @@ func (e *Engine) Schedules(ctx context.Context, user string) ([]Schedule, error)
 	return out, nil
 }
 
+// ScheduleCounts are how many schedules there are that go on, and that are paused.
+func (e *Engine) ScheduleCounts(ctx context.Context) (going, paused int, err error) {
+	list, err := e.store.Schedules(ctx, "")
+	for _, s := range list {
+		if s.Paused {
+			paused++
+		}
+	}
+	return len(list) - paused, paused, err
+}
+
 // Schedule fails with ErrNoSchedule.
 func (e *Engine) Schedule(ctx context.Context, id string) (Schedule, error) {
 	s, err := e.store.Schedule(ctx, id)

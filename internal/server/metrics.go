@@ -136,18 +136,12 @@ func (p *Public) metrics(w http.ResponseWriter, r *http.Request) error {
 	for _, state := range []webhook.State{webhook.Pending, webhook.Delivered, webhook.GivenUp} {
 		fmt.Fprintf(&b, "dossier_webhook_deliveries{state=%s} %d\n", label(string(state)), deliveries[state])
 	}
-	schedules, err := p.options.Engine.Schedules(r.Context(), "")
+	going, paused, err := p.options.Engine.ScheduleCounts(r.Context())
 	if err != nil {
 		return err
 	}
-	paused := 0
-	for _, s := range schedules {
-		if s.Paused {
-			paused++
-		}
-	}
 	help(&b, "dossier_schedules", "gauge", "Schedules, by whether they are paused.")
-	fmt.Fprintf(&b, "dossier_schedules{paused=\"false\"} %d\ndossier_schedules{paused=\"true\"} %d\n", len(schedules)-paused, paused)
+	fmt.Fprintf(&b, "dossier_schedules{paused=\"false\"} %d\ndossier_schedules{paused=\"true\"} %d\n", going, paused)
 	gauge("dossier_streams_open", "Streams that are open.", float64(p.api.streams.open()))
 	gauge("go_goroutines", "Goroutines that exist.", float64(runtime.NumGoroutine()))
 	var mem runtime.MemStats
