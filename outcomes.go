@@ -32,6 +32,7 @@ func qualityOf(a mode.Answer) quality {
 // settle has webhooks told of a run that a worker has left, and records what became
 // of a run of a template.
 func (e *Engine) settle(id string, status run.Status) {
+	e.traceEnd(id, status)
 	e.hooks.Nudge()
 	if status == run.Waiting {
 		e.nobodyAnswers(id)

@@ -201,7 +201,7 @@ func (e *Engine) storedRequest(ctx context.Context, req Request, user string) (j
 	if req.Session != "" || req.AgentID != "" || len(req.Messages) > 0 || len(req.History) > 0 {
 		return nil, &UsageError{Message: "a scheduled request stands by itself: it has no session, agent_id, messages or history"}
 	}
-	req.User, req.NoInput, req.Settings, req.Circumstances, req.Schedule, req.CompareWith = user, true, nil, nil, "", ""
+	req.User, req.NoInput, req.Settings, req.Circumstances, req.Trace, req.Schedule, req.CompareWith = user, true, nil, nil, "", "", ""
 	if _, err := e.record(ctx, req, ""); err != nil {
 		return nil, err
 	}

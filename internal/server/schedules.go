@@ -57,17 +57,17 @@ func scheduleRoutes() []Route {
 			Summary: "List schedules in the order in which they were made", Reply: []dossier.Schedule{},
 			Query: []Param{{"user", "string", "whose schedules; for the operator"}},
 		}},
-		{Pattern: "GET " + aSchedule, Scope: access.Read, Serve: about(Engine.Schedule), Doc: &Doc{
+		{Pattern: "GET " + aSchedule, Scope: access.Read, Serve: answered(Engine.Schedule), Doc: &Doc{
 			Summary: "Show a schedule, when it is due, and how it went the last time", Reply: dossier.Schedule{},
 		}},
 		{Pattern: "PATCH " + aSchedule, Scope: access.Run, Serve: changeSchedule, Doc: &Doc{
 			Summary: "Change a schedule, pause it or let it go on: what is not named stays", Body: dossier.ScheduleChange{}, Reply: dossier.Schedule{},
 		}},
 		{Pattern: "DELETE " + aSchedule, Scope: access.Run, Serve: told(Engine.RemoveSchedule), Doc: &Doc{Summary: "Remove a schedule; its runs stay"}},
-		{Pattern: "POST " + aSchedule + "/run", Scope: access.Run, Serve: about(Engine.FireSchedule), Doc: &Doc{
+		{Pattern: "POST " + aSchedule + "/run", Scope: access.Run, Serve: answered(Engine.FireSchedule), Doc: &Doc{
 			Summary: "Carry a schedule out now, whenever it is due", Reply: dossier.Firing{},
 		}},
-		{Pattern: "GET " + aSchedule + "/runs", Scope: access.Read, Serve: about(Engine.ScheduleRuns), Doc: &Doc{
+		{Pattern: "GET " + aSchedule + "/runs", Scope: access.Read, Serve: answered(Engine.ScheduleRuns), Doc: &Doc{
 			Summary: "List the last times that a schedule was due, with how each run stands, the newest first", Reply: []dossier.ScheduledRun{},
 		}},
 		{Pattern: "GET " + aSchedule + "/changes", Scope: access.Read, Serve: scheduleChanges, Doc: &Doc{
@@ -95,17 +95,17 @@ func webhookRoutes() []Route {
 				{"limit", "integer", "how many, 100 by default and 1000 at most"},
 			},
 		}},
-		{Pattern: "POST /api/webhooks/deliveries/{id}/retry", Scope: access.Admin, Serve: about(Engine.RetryDelivery), Doc: &Doc{
+		{Pattern: "POST /api/webhooks/deliveries/{id}/retry", Scope: access.Admin, Serve: answered(Engine.RetryDelivery), Doc: &Doc{
 			Summary: "Send a message again, whatever became of it", Reply: dossier.Delivery{},
 		}},
-		{Pattern: "POST /api/webhooks/test/{id}", Scope: access.Admin, Serve: about(Engine.TryWebhook), Doc: &Doc{
+		{Pattern: "POST /api/webhooks/test/{id}", Scope: access.Admin, Serve: answered(Engine.TryWebhook), Doc: &Doc{
 			Summary: "Send a message that says nothing to the webhook of this name", Reply: dossier.Delivery{},
 		}},
 	}
 }
 
-// about replies with what an engine says of the thing that the path names.
-func about[T any](ask func(Engine, context.Context, string) (T, error)) Handler {
+// answered replies with what an engine says of the thing that the path names.
+func answered[T any](ask func(Engine, context.Context, string) (T, error)) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		found, err := ask(EngineOf(r.Context()), r.Context(), r.PathValue("id"))
 		return give(w, found, err)
