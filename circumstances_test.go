@@ -540,7 +540,7 @@ func TestRunsWithoutCircumstances(t *testing.T) {
 				under = "whole"
 			}
 			e := a.settings(t)[under].engine(t, disk)
-			rec, err := e.record(t.Context(), c.req(a))
+			rec, err := e.record(t.Context(), c.req(a), "")
 			if err != nil {
 				t.Fatal(err)
 			}

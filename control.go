@@ -26,7 +26,7 @@ import (
 // caller who stops early leaves the run going; its id is in every event.
 func (e *Engine) Run(ctx context.Context, req Request) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		rec, err := e.record(ctx, req)
+		rec, err := e.record(ctx, req, "")
 		if err != nil {
 			yield(event.Event{}, err)
 			return

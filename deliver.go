@@ -24,6 +24,12 @@ func (e *Engine) carryOut(m mode.Mode, req *mode.Request, deliver func(quality))
 		}
 		deliver(qualityOf(a))
 		if a.Report != nil {
+			if req.CompareWith != "" {
+				if err := e.compare(ctx, s, req.CompareWith, a.Report); err != nil {
+					return err
+				}
+				a.Text = report.Markdown(a.Report)
+			}
 			if err := e.keepReport(ctx, s, a.Report); err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@
 package dossier
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -30,7 +32,9 @@ import (
 	"dossier/internal/base/usage"
 	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
+	"dossier/internal/schedule"
 	"dossier/internal/store"
+	"dossier/internal/webhook"
 	"dossier/internal/wire"
 	"dossier/kb"
 	"dossier/llm"
@@ -57,11 +61,15 @@ type Engine struct {
 	hasty   *llm.Models // with console.timeout for a reply; nil as models
 	agency  *agency
 	keys    *access.Keys
+	clock   *schedule.Scheduler
+	hooks   *webhook.Sender
 	closers []func() error // in the order in which they are called
 
 	tracer    trace.Tracer // nil for none
 	spans     sync.Map     // trace.Live by run that is at work, where there is a tracer
 	delivered sync.Map     // quality by run, until its outcome is recorded
+	// permit is AttendOptions.Permit, nil before Attend.
+	permit atomic.Pointer[func(context.Context, *Request) error]
 }
 
 // Request is what a run is asked to do.
@@ -109,6 +117,7 @@ type parts struct {
 	alive   func(owner string) (bool, error)
 	adopt   bool
 	limits  run.Limits
+	hooks   webhook.Options
 	product *wire.Product // nil for an engine of modes alone
 	tracer  *otlp.Tracer  // nil for none
 }
@@ -127,6 +136,7 @@ func newEngine(p parts) *Engine {
 		e.closers = append(e.closers, made.Close)
 		p.modes = slices.Concat(made.Modes, p.modes)
 	}
+	e.clock, e.hooks = e.newScheduler(), e.newSender(p.hooks)
 	e.closers = append(e.closers, p.store.Close)
 	if p.tracer != nil {
 		e.tracer, e.closers = p.tracer, append(e.closers, p.tracer.Close)
@@ -196,7 +206,12 @@ func ModeName(name string) string {
 // Start creates a run and sets it going. The run does not depend on ctx:
 // Cancel ends it, leaving does not.
 func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
-	rec, err := e.record(ctx, req)
+	return e.startAs(ctx, req, "")
+}
+
+// startAs is Start of a run whose id is chosen already; "" makes one.
+func (e *Engine) startAs(ctx context.Context, req Request, id string) (run.Record, error) {
+	rec, err := e.record(ctx, req, id)
 	if err != nil {
 		return run.Record{}, err
 	}
@@ -228,8 +243,9 @@ func (e *Engine) begin(ctx context.Context, rec run.Record, entries []run.Entry,
 	return err
 }
 
-// record checks a request and makes the record of its run.
-func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
+// record checks a request and makes the record of its run, with the id given or,
+// if that is empty, a new one.
+func (e *Engine) record(ctx context.Context, req Request, id string) (run.Record, error) {
 	if err := e.goOn(ctx, &req); err != nil {
 		return run.Record{}, err
 	}
@@ -263,7 +279,12 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 		}
 	}
 	now := time.Now()
-	rec := run.Record{ID: newID(now), Session: req.Session, User: req.User, Mode: req.Mode, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
+	if web := req.In.Web; web != nil && web.Days > 0 {
+		scope := *web
+		scope.Since = now.AddDate(0, 0, -scope.Days)
+		req.In.Web = &scope
+	}
+	rec := run.Record{ID: cmp.Or(id, newID(now)), Session: req.Session, User: req.User, Mode: req.Mode, Title: title(req.Question), Status: run.Queued, Created: now, Home: e.owner}
 	if rec.Session == "" {
 		rec.Session = rec.ID
 	}

@@ -261,7 +261,7 @@ func TestOrphansOfInstances(t *testing.T) {
 		for _, n := range []string{"1", "2"} {
 			req := job(instance + n)
 			req.Instance = instance
-			rec, err := c.record(c.ctx, req)
+			rec, err := c.record(c.ctx, req, "")
 			c.must(err)
 			c.must(c.disk.Create(c.ctx, rec, nil, nil))
 			left[instance+n] = rec.ID

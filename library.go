@@ -38,7 +38,12 @@ func (e *Engine) Report(ctx context.Context, id string) (*report.Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	log, err := e.store.Events(ctx, rec.ID, 0, 0)
+	return e.reportOf(ctx, rec.ID)
+}
+
+// reportOf is Report of a run whose whole id is known.
+func (e *Engine) reportOf(ctx context.Context, id string) (*report.Report, error) {
+	log, err := e.store.Events(ctx, id, 0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +54,11 @@ func (e *Engine) Report(ctx context.Context, id string) (*report.Report, error) 
 		}
 	}
 	if hash == "" {
-		return nil, fmt.Errorf("%w: %s", ErrNoReport, rec.ID)
+		return nil, fmt.Errorf("%w: %s", ErrNoReport, id)
 	}
 	raw, err := e.store.Blob(ctx, hash)
 	if err != nil {
-		return nil, fmt.Errorf("the report of run %s: %w", rec.ID, err)
+		return nil, fmt.Errorf("the report of run %s: %w", id, err)
 	}
 	return report.Parse(raw)
 }

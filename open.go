@@ -15,6 +15,7 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/store"
 	"dossier/internal/store/sqlite"
+	"dossier/internal/webhook"
 	"dossier/internal/wire"
 	"dossier/llm"
 	"dossier/mode"
@@ -171,7 +172,7 @@ func assemble(cfg *config.Config, h site, s store.Store) (*Engine, error) {
 		return nil, errors.Join(err, made.Close())
 	}
 	return newEngine(parts{
-		store: s, log: log, workers: cfg.Workers, product: made, tracer: tracer,
+		store: s, hooks: webhook.Options{Hooks: made.Hooks, Client: made.Told}, log: log, workers: cfg.Workers, product: made, tracer: tracer,
 		limits: run.Limits{
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,

@@ -29,9 +29,14 @@ func qualityOf(a mode.Answer) quality {
 	return q
 }
 
-// settle records what became of a run of a template.
+// settle has webhooks told of a run that a worker has left, and records what became
+// of a run of a template.
 func (e *Engine) settle(id string, status run.Status) {
 	e.traceEnd(id, status)
+	e.hooks.Nudge()
+	if status == run.Waiting {
+		e.nobodyAnswers(id)
+	}
 	delivered, _ := e.delivered.LoadAndDelete(id)
 	if e.agency == nil || !status.Ended() {
 		return
@@ -42,6 +47,18 @@ func (e *Engine) settle(id string, status run.Status) {
 	})
 	if err != nil {
 		e.log.Warn("a run's outcome was not recorded", "run", id, "error", err)
+	}
+}
+
+// nobodyAnswers has a scheduled run go on that waits for an answer.
+func (e *Engine) nobodyAnswers(id string) {
+	ctx := context.Background()
+	rec, err := e.store.Run(ctx, id)
+	if err == nil {
+		err = e.skipQuestion(ctx, rec)
+	}
+	if err != nil && !errors.Is(err, run.ErrUnknownRun) {
+		e.log.Warn("a scheduled run waits for an answer", "run", id, "error", err) // until it would be carried out again
 	}
 }
 

@@ -54,6 +54,11 @@ type Request struct {
 	// NoInput forbids questions to the user.
 	NoInput bool       `json:"no_input,omitempty"`
 	Limits  run.Limits `json:"limits,omitzero"`
+	// Schedule is the id of the schedule whose run it is; the engine sets it.
+	Schedule string `json:"schedule,omitempty"`
+	// CompareWith is a run of the same question: the report tells what has changed
+	// since that one's.
+	CompareWith string `json:"compare_with,omitempty"`
 	// MinCoverage is the least share of the answer's claims that has to be borne
 	// out for whoever asked to have enough. Runs end the same with less.
 	MinCoverage float64 `json:"min_coverage,omitempty"`

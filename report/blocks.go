@@ -78,6 +78,7 @@ func (r *Report) Document() *Document {
 		}
 	}
 	b.conflicts()
+	b.list("heading.changes", r.Told())
 	b.list("heading.next", r.FollowUps)
 	b.list("heading.coverage", r.coverage())
 	b.list("heading.notes", r.Notes)

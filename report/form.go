@@ -49,6 +49,7 @@ func (f Form) Markdown(r *Report) string {
 	w.answer()
 	w.nearest()
 	w.conflicts()
+	w.list("heading.changes", r.Told())
 	if f.Extent == Short {
 		w.few()
 		return w.out.String()

@@ -172,6 +172,10 @@ func (f *fixture) report(t testing.TB, kind string) *Report {
 		passages = []cite.Passage{quotes[0].Passage, f.quote(t, 2, f.foreign, 0).Passage}
 		r.Conflicts = cite.Conflicts(f.ledger, f.snapshots, passages)
 		r.Notes = []string{f.note}
+	case "changes":
+		r.Extractive = true
+		r.Sections = []Section{{Title: f.facet, Quotes: []Quote{quotes[0], f.quote(t, 3, "Heat pumps are quiet.", 2)}}}
+		r.Coverage = Coverage{Claims: Share{2, 2}, Facets: Share{1, 1}, Independent: 2}
 	case "nothing":
 		r.Extractive, r.Outcome = true, Nothing
 		r.Nearest = []Quote{f.quote(t, 1, f.nearest, 0, f.oldTitle), f.quote(t, 2, f.foreign, 0)}
@@ -183,7 +187,25 @@ func (f *fixture) report(t testing.TB, kind string) *Report {
 	if err := r.Check(f.snapshots); err != nil {
 		t.Fatal(err)
 	}
+	if kind == "changes" {
+		r.Changes = Compare(f.earlier(t, r), r)
+	}
 	return r
+}
+
+// earlier is a report as it was before some of what it rests on had changed.
+func (f *fixture) earlier(t testing.TB, r *Report) *Report {
+	t.Helper()
+	old := *r
+	old.Run, old.Created, old.Outcome = "r6", r.Created.AddDate(0, 0, -1), Partial
+	changed := r.Sections[0].Quotes[0]
+	changed.Text = strings.ReplaceAll(changed.Text, "25", "20")
+	page := f.quote(t, 2, f.foreign, 0)
+	old.Sections = []Section{{Title: f.facet, Quotes: []Quote{changed, page}}}
+	s, _ := f.ledger.Source(2)
+	old.Sources = []Source{r.Sources[0], {Source: s, Passages: []Quote{page}}}
+	old.Sources[0].Snapshot = "sha256-other"
+	return &old
 }
 
 // marked is the paragraph of the manual in which one sentence is the answer.
@@ -212,7 +234,7 @@ func (f *fixture) elsewhere(t testing.TB) int {
 
 func (f *fixture) quote0() string { return f.words.quote }
 
-var kinds = []string{"quotes", "model", "partial", "nothing", "foreign", "research", "plots"}
+var kinds = []string{"quotes", "model", "partial", "nothing", "foreign", "research", "plots", "changes"}
 
 func TestGolden(t *testing.T) {
 	for _, w := range inLanguages {

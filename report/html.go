@@ -110,6 +110,7 @@ func HTML(r *Report) string {
 		}
 	}
 	w.conflicts()
+	w.list("heading.changes", r.Told())
 	w.list("heading.next", r.FollowUps)
 	w.list("heading.coverage", r.coverage())
 	w.list("heading.notes", r.Notes)

@@ -81,6 +81,9 @@ type Report struct {
 	Conflicts []cite.Conflict `json:"conflicts,omitempty"`
 	// Notes say what went wrong or was left out, for people.
 	Notes []string `json:"notes,omitempty"`
+	// Changes are those since an earlier report of the same question, of a report
+	// that was compared with one.
+	Changes *Changes `json:"changes,omitempty"`
 	// FollowUps are questions that the reader may want to ask next.
 	FollowUps []string `json:"follow_ups,omitempty"`
 	// Book names the blob in which everything is that was read for it, for the

@@ -46,6 +46,8 @@ type WebScope struct {
 	// Since and Until bound the time of publication.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
+	// Days bounds it to so many days before the run is created, in place of Since.
+	Days int `json:"days,omitempty"`
 	// Sites are the only domains wanted, and Block those unwanted.
 	Sites []string `json:"sites,omitempty"`
 	Block []string `json:"block,omitempty"`

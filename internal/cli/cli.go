@@ -91,6 +91,8 @@ type grammar struct {
 	KB         kbCmd         `cmd:"" name:"kb" group:"docs" help:"Collections of your documents: add, list, search, use, remove."`
 	Dict       dictCmd       `cmd:"" group:"docs" help:"Dictionaries that help to find documents in another language: add, list, remove."`
 	Serve      serveCmd      `cmd:"" group:"server" help:"Serve runs, documents and agents over HTTP."`
+	Schedules  schedulesCmd  `cmd:"" group:"server" help:"Research that is repeated, with what changed: add, list, show, run."`
+	Webhooks   webhooksCmd   `cmd:"" group:"server" help:"Addresses that are told when runs end: list, test, see what was sent."`
 	Tokens     tokensCmd     `cmd:"" group:"server" help:"Tokens for users of the server: list, create, revoke."`
 	Doctor     doctorCmd     `cmd:"" group:"setup" help:"Check that everything works, and say what to do where it doesn't."`
 	Models     modelsCmd     `cmd:"" group:"setup" help:"Show, list and try the configured models."`

@@ -13,7 +13,7 @@ import (
 
 type completionCmd struct {
 	Shell string   `arg:"" enum:"bash,zsh,fish,names,words" help:"bash, zsh or fish; the scripts call words, with a command line as far as it is written, and get what may follow."`
-	Rest  []string `arg:"" optional:"" passthrough:"" name:"rest" help:"Of names: collections, runs, agents, templates, instances, modes or engines. Of words: the command line."`
+	Rest  []string `arg:"" optional:"" passthrough:"" name:"rest" help:"Of names: collections, runs, agents, templates, instances, schedules, modes or engines. Of words: the command line."`
 }
 
 func (completionCmd) Help() string {

@@ -18,7 +18,8 @@ func TestHelp(t *testing.T) {
 		"agents", "agents list", "agents show", "agents run", "templates", "templates list", "templates show", "templates save", "templates diff", "templates publish",
 		"templates rollback", "templates deprecate", "templates stats", "templates rm", "instances", "instances list", "instances show", "instances add", "instances run",
 		"instances start", "instances drain", "instances stop", "instances upgrade", "instances rm", "tools", "tools list", "tools show", "tools search", "tools test",
-		"mcp", "mcp list", "mcp test", "mcp serve",
+		"schedules", "schedules list", "schedules add", "schedules show", "schedules change", "schedules pause", "schedules resume", "schedules run", "schedules rm",
+		"webhooks", "webhooks list", "webhooks deliveries", "webhooks test", "webhooks retry", "webhooks secret", "mcp", "mcp list", "mcp test", "mcp serve",
 	} {
 		d := newDesk(t)
 		if code := d.run(t, append(strings.Fields(command), "--help")...); code != 0 || d.err.String() != "" {

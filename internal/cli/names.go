@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,6 +30,8 @@ func argumentKind(path []string) string {
 		return "templates"
 	case group == "instances" && command != "list":
 		return "instances"
+	case group == "schedules" && command != "list" && command != "add":
+		return "schedules"
 	}
 	return ""
 }
@@ -43,7 +46,7 @@ func (a *app) names(kind string) (names []string, err error) {
 		return []string{"web_search", "deep_search", "quality", deepResearchMode}, nil
 	case "engines":
 		return append(slices.Clone(engineNames), automatic[0], noWeb), nil
-	case "collections", "runs", "agents", "templates", "instances":
+	case "collections", "runs", "agents", "templates", "instances", "schedules":
 		if none, err := a.empty(); err != nil || none && kind != "agents" {
 			return nil, err
 		}
@@ -79,6 +82,13 @@ func (a *app) stored(l *link, kind string) (names []string, err error) {
 		list, err := l.Templates(a.ctx)
 		for _, t := range list {
 			names = append(names, t.Name)
+		}
+		return names, err
+	}
+	if kind == "schedules" {
+		list, err := l.Schedules(a.ctx, "")
+		for _, s := range list {
+			names = append(names, cmp.Or(s.Name, s.ID))
 		}
 		return names, err
 	}

@@ -107,7 +107,7 @@ func (c serveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	closing = append(closing, public.Close)
+	closing = append(closing, public.Close, attend(a.ctx, engine, &policy))
 	if err := a.announce(cfg, engine, public.URL(), required); err != nil {
 		return err
 	}
@@ -116,6 +116,21 @@ func (c serveCmd) Run(a *app) error {
 	a.notef("%s", lang.Text(a.locale(), "serve.stopping"))
 	a.log.Info("stopping")
 	return nil
+}
+
+// attend has schedules carried out and webhooks told until the end.
+func attend(ctx context.Context, engine *dossier.Engine, policy *server.Policy) (end func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		engine.Attend(ctx, dossier.AttendOptions{Permit: server.PermitSchedules(engine, policy)})
+	}()
+	return func() error {
+		cancel()
+		<-ended
+		return nil
+	}
 }
 
 // protocols are those that are served beside the API of Dossier itself.
@@ -275,6 +290,18 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 	if err != nil {
 		return err
 	}
+	schedules, err := engine.Schedules(a.ctx, "")
+	if err != nil {
+		return err
+	}
+	told, err := engine.Webhooks(a.ctx)
+	if err != nil {
+		return err
+	}
+	hooks := make([]string, len(told))
+	for i, h := range told {
+		hooks[i] = h.Name
+	}
 	var models []string
 	for _, role := range config.Roles() {
 		if m := cfg.Model(role); m.Configured() && !slices.Contains(models, m.Model) {
@@ -288,7 +315,7 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 	to := config.URL(traces.Endpoint).String() // without what is secret in it
 	if a.JSON {
 		printJSON(a.proc.Stdout, map[string]any{
-			"url": url, "token_required": required, "models": models, "collections": len(collections.Collections), "data": cfg.DataDir, "log": a.logPath(), "traces": to,
+			"url": url, "token_required": required, "models": models, "collections": len(collections.Collections), "schedules": len(schedules), "webhooks": hooks, "data": cfg.DataDir, "log": a.logPath(), "traces": to,
 		})
 		return nil
 	}
@@ -310,6 +337,8 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 		lang.Text(code, "serve.models", "names", names(models)),
 		lang.Text(code, "serve.engines", "names", names(engine.SearchEngines())),
 		lang.Text(code, "serve.collections", "n", len(collections.Collections)),
+		lang.Text(code, "serve.schedules", "n", len(schedules)),
+		lang.Text(code, "serve.webhooks", "names", names(hooks)),
 		lang.Text(code, "serve.data", "dir", cfg.DataDir),
 		lang.Text(code, "serve.log", "file", a.logPath()),
 	}

@@ -30,6 +30,7 @@ type Config struct {
 	MCP          Tree         `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
 	Tools        Tree         `key:"tools" help:"Settings of tools by name: {tool: {any: value}}; with base_class it is a second name of that tool."`
 	A2A          Tree         `key:"a2a" help:"Agents of other servers, as agents: {name: {url, headers}}."`
+	WebhookTree  Tree         `key:"webhooks" trusted:"true" help:"Addresses that are told when runs end, by name: {name: {url, secret, events}}."`
 	Agents       Tree         `key:"agents" help:"Agent definitions by name: {agent: {base_class, llm, execution, prompts, search, mcp, tools, rules, tool_search, agents, capabilities, description}}."`
 
 	// A function, because fmt follows a pointer in an unexported field, and

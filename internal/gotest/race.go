@@ -12,7 +12,7 @@ import (
 // raced are the packages where goroutines meet. Their tests run a second time
 // under the race detector; a name with a slash at its end stands for all below.
 var raced = []string{
-	"dossier", "dossier/agent", "dossier/internal/dispatch", "dossier/internal/fleet", "dossier/internal/server", "dossier/internal/server/socketio", "dossier/internal/store/", "dossier/llm/", "dossier/run",
+	"dossier", "dossier/agent", "dossier/internal/dispatch", "dossier/internal/fleet", "dossier/internal/schedule", "dossier/internal/webhook", "dossier/internal/server", "dossier/internal/server/socketio", "dossier/internal/store/", "dossier/llm/", "dossier/run",
 }
 
 // repeating are tests of the root that do the same work for every question of

@@ -21,6 +21,8 @@ var ranks = map[string]int{
 	"internal/config":       7,
 	"internal/fleet":        7,
 	"internal/access":       7,
+	"internal/schedule":     7,
+	"internal/webhook":      7,
 	"mode/*":                6,
 	"mode":                  5,
 	"toolkit":               5,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dossier/internal/access"
+	"dossier/internal/webhook"
 	"dossier/run"
 )
 
@@ -127,6 +128,20 @@ func (p *Public) metrics(w http.ResponseWriter, r *http.Request) error {
 	for _, status := range statuses {
 		fmt.Fprintf(&b, "dossier_runs{status=%s} %d\n", label(string(status)), counts[status])
 	}
+	deliveries, err := p.options.Engine.DeliveryCounts(r.Context())
+	if err != nil {
+		return err
+	}
+	help(&b, "dossier_webhook_deliveries", "gauge", "Messages to webhooks of the last 30 days, by what became of them.")
+	for _, state := range []webhook.State{webhook.Pending, webhook.Delivered, webhook.GivenUp} {
+		fmt.Fprintf(&b, "dossier_webhook_deliveries{state=%s} %d\n", label(string(state)), deliveries[state])
+	}
+	going, paused, err := p.options.Engine.ScheduleCounts(r.Context())
+	if err != nil {
+		return err
+	}
+	help(&b, "dossier_schedules", "gauge", "Schedules, by whether they are paused.")
+	fmt.Fprintf(&b, "dossier_schedules{paused=\"false\"} %d\ndossier_schedules{paused=\"true\"} %d\n", going, paused)
 	gauge("dossier_streams_open", "Streams that are open.", float64(p.api.streams.open()))
 	gauge("go_goroutines", "Goroutines that exist.", float64(runtime.NumGoroutine()))
 	var mem runtime.MemStats

@@ -18,6 +18,7 @@ import (
 	"dossier"
 	"dossier/internal/access"
 	"dossier/internal/base/trace"
+	"dossier/internal/webhook"
 	"dossier/run"
 )
 
@@ -27,6 +28,8 @@ type PublicEngine interface {
 	// Authenticate says who shows a token. It fails with access.ErrRefused.
 	Authenticate(ctx context.Context, token string) (access.Caller, error)
 	Counts(ctx context.Context) (map[run.Status]int, error)
+	ScheduleCounts(ctx context.Context) (going, paused int, err error)
+	DeliveryCounts(ctx context.Context) (map[webhook.State]int, error)
 }
 
 var _ PublicEngine = (*dossier.Engine)(nil)

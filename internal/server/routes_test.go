@@ -38,80 +38,92 @@ var rows = map[string]struct {
 	concern concern
 	body    string
 }{
-	"GET /api/version":                       {shared, ""},
-	"POST /api/runs":                         {shared, `{"mode":"scripted","question":"x"}`},
-	"GET /api/runs":                          {listed, ""},
-	"GET /api/runs/{id}":                     {owned, ""},
-	"POST /api/runs/{id}/wake":               {operators, ""},
-	"POST /api/runs/{id}/pause":              {owned, ""},
-	"POST /api/runs/{id}/finish":             {owned, ""},
-	"POST /api/runs/{id}/cancel":             {owned, ""},
-	"POST /api/runs/{id}/resume":             {owned, ""},
-	"POST /api/runs/{id}/answer":             {owned, `{"text":"x"}`},
-	"POST /api/runs/{id}/steer":              {owned, `{"text":"x"}`},
-	"POST /api/runs/{id}/fork":               {owned, `{"at":"word-0"}`},
-	"POST /api/runs/{id}/replay":             {owned, ""},
-	"GET /api/runs/{id}/events":              {owned, ""},
-	"GET /api/runs/{id}/snapshots":           {owned, ""},
-	"GET /api/runs/{id}/bundle":              {owned, ""},
-	"GET /api/runs/{id}/bundle.zip":          {owned, ""},
-	"GET /api/runs/{id}/report.md":           {owned, ""},
-	"GET /api/runs/{id}/report.html":         {owned, ""},
-	"GET /api/runs/{id}/report.json":         {owned, ""},
-	"GET /api/runs/{id}/report.docx":         {owned, ""},
-	"GET /api/runs/{id}/report.pdf":          {owned, ""},
-	"GET /api/runs/{id}/report.bib":          {owned, ""},
-	"GET /api/runs/{id}/report.ris":          {owned, ""},
-	"GET /api/sessions":                      {listed, ""},
-	"GET /api/sessions/{id}":                 {owned, ""},
-	"PATCH /api/sessions/{id}":               {owned, `{"title":"x"}`},
-	"GET /api/kb/collections":                {listed, ""},
-	"GET /api/kb/collections/{name}":         {owned, ""},
-	"POST /api/kb/collections/{name}/search": {owned, `{"text":"secret"}`},
-	"POST /api/kb/search":                    {shared, `{"text":"secret"}`},
-	"POST /api/kb/use":                       {operators, `{"name":"anns-papers"}`},
-	"GET /api/doctor":                        {operators, ""},
-	"GET /api/agents":                        {listed, ""},
-	"GET /api/agents/{name}":                 {owned, ""},
-	"GET /api/directory":                     {listed, ""},
-	"GET /api/tools":                         {shared, ""},
-	"GET /api/mcp":                           {operators, ""},
-	"GET /api/templates":                     {listed, ""},
-	"GET /api/templates/{name}":              {owned, ""},
-	"POST /api/templates/{name}":             {shared, ""}, // a name that is taken is a conflict: see below
-	"GET /api/templates/{name}/versions/{n}": {owned, ""},
-	"GET /api/templates/{name}/stats":        {owned, ""},
-	"GET /api/templates/{name}/diff":         {owned, ""},
-	"POST /api/templates/{name}/publish":     {owned, `{"version":1}`},
-	"POST /api/templates/{name}/rollback":    {owned, `{"version":1}`},
-	"POST /api/templates/{name}/deprecate":   {owned, `{"version":1}`},
-	"GET /api/instances":                     {listed, ""},
-	"POST /api/instances":                    {shared, `{"name":"bobs-desk","template":"anns"}`},
-	"GET /api/instances/{id}":                {owned, ""},
-	"POST /api/instances/{id}/upgrade":       {owned, `{"version":1}`},
-	"POST /api/instances/{id}/drain":         {owned, ""},
-	"POST /api/instances/{id}/start":         {owned, ""},
-	"POST /api/instances/{id}/stop":          {owned, ""},
-	"GET /api/tokens":                        {operators, ""},
-	"POST /api/tokens":                       {operators, `{"user":"bob"}`},
-	"DELETE /api/tokens/{id}":                {operators, ""},
-	"GET /api/me":                            {shared, ""},
-	"/a2a/":                                  {shared, ""}, // tasks of others: see below
-	"GET /.well-known/agent-card.json":       {listed, ""},
-	"GET /health":                            {shared, ""},
-	"GET /ready":                             {shared, ""},
-	"GET /metrics":                           {operators, ""},
-	"GET /openapi.json":                      {shared, ""},
-	"GET /docs":                              {shared, ""},
-	"DELETE /api/instances/{id}":             {owned, ""},
-	"DELETE /api/templates/{name}":           {owned, ""},
-	"DELETE /api/kb/collections/{name}":      {owned, ""},
-	"DELETE /api/runs/{id}":                  {owned, ""},
-	"DELETE /api/sessions/{id}":              {owned, ""},
+	"GET /api/version":                         {shared, ""},
+	"POST /api/runs":                           {shared, `{"mode":"scripted","question":"x"}`},
+	"GET /api/runs":                            {listed, ""},
+	"GET /api/runs/{id}":                       {owned, ""},
+	"POST /api/runs/{id}/wake":                 {operators, ""},
+	"POST /api/runs/{id}/pause":                {owned, ""},
+	"POST /api/runs/{id}/finish":               {owned, ""},
+	"POST /api/runs/{id}/cancel":               {owned, ""},
+	"POST /api/runs/{id}/resume":               {owned, ""},
+	"POST /api/runs/{id}/answer":               {owned, `{"text":"x"}`},
+	"POST /api/runs/{id}/steer":                {owned, `{"text":"x"}`},
+	"POST /api/runs/{id}/fork":                 {owned, `{"at":"word-0"}`},
+	"POST /api/runs/{id}/replay":               {owned, ""},
+	"GET /api/runs/{id}/events":                {owned, ""},
+	"GET /api/runs/{id}/snapshots":             {owned, ""},
+	"GET /api/runs/{id}/bundle":                {owned, ""},
+	"GET /api/runs/{id}/bundle.zip":            {owned, ""},
+	"GET /api/runs/{id}/report.md":             {owned, ""},
+	"GET /api/runs/{id}/report.html":           {owned, ""},
+	"GET /api/runs/{id}/report.json":           {owned, ""},
+	"GET /api/runs/{id}/report.docx":           {owned, ""},
+	"GET /api/runs/{id}/report.pdf":            {owned, ""},
+	"GET /api/runs/{id}/report.bib":            {owned, ""},
+	"GET /api/runs/{id}/report.ris":            {owned, ""},
+	"GET /api/sessions":                        {listed, ""},
+	"GET /api/sessions/{id}":                   {owned, ""},
+	"PATCH /api/sessions/{id}":                 {owned, `{"title":"x"}`},
+	"GET /api/kb/collections":                  {listed, ""},
+	"GET /api/kb/collections/{name}":           {owned, ""},
+	"POST /api/kb/collections/{name}/search":   {owned, `{"text":"secret"}`},
+	"POST /api/kb/search":                      {shared, `{"text":"secret"}`},
+	"POST /api/kb/use":                         {operators, `{"name":"anns-papers"}`},
+	"GET /api/doctor":                          {operators, ""},
+	"GET /api/agents":                          {listed, ""},
+	"GET /api/agents/{name}":                   {owned, ""},
+	"GET /api/directory":                       {listed, ""},
+	"GET /api/tools":                           {shared, ""},
+	"GET /api/mcp":                             {operators, ""},
+	"GET /api/templates":                       {listed, ""},
+	"GET /api/templates/{name}":                {owned, ""},
+	"POST /api/templates/{name}":               {shared, ""}, // a name that is taken is a conflict: see below
+	"GET /api/templates/{name}/versions/{n}":   {owned, ""},
+	"GET /api/templates/{name}/stats":          {owned, ""},
+	"GET /api/templates/{name}/diff":           {owned, ""},
+	"POST /api/templates/{name}/publish":       {owned, `{"version":1}`},
+	"POST /api/templates/{name}/rollback":      {owned, `{"version":1}`},
+	"POST /api/templates/{name}/deprecate":     {owned, `{"version":1}`},
+	"GET /api/instances":                       {listed, ""},
+	"POST /api/instances":                      {shared, `{"name":"bobs-desk","template":"anns"}`},
+	"GET /api/instances/{id}":                  {owned, ""},
+	"POST /api/instances/{id}/upgrade":         {owned, `{"version":1}`},
+	"POST /api/instances/{id}/drain":           {owned, ""},
+	"POST /api/instances/{id}/start":           {owned, ""},
+	"POST /api/instances/{id}/stop":            {owned, ""},
+	"POST /api/schedules":                      {shared, `{"cron":"@daily","request":{"mode":"scripted","question":"x"}}`},
+	"GET /api/schedules":                       {listed, ""},
+	"GET /api/schedules/{id}":                  {owned, ""},
+	"PATCH /api/schedules/{id}":                {owned, `{"name":"x"}`},
+	"POST /api/schedules/{id}/run":             {owned, ""},
+	"GET /api/schedules/{id}/runs":             {owned, ""},
+	"GET /api/schedules/{id}/changes":          {owned, ""},
+	"DELETE /api/schedules/{id}":               {owned, ""},
+	"GET /api/webhooks":                        {operators, ""},
+	"GET /api/webhooks/deliveries":             {operators, ""},
+	"POST /api/webhooks/deliveries/{id}/retry": {operators, ""},
+	"POST /api/webhooks/test/{id}":             {operators, ""},
+	"GET /api/tokens":                          {operators, ""},
+	"POST /api/tokens":                         {operators, `{"user":"bob"}`},
+	"DELETE /api/tokens/{id}":                  {operators, ""},
+	"GET /api/me":                              {shared, ""},
+	"/a2a/":                                    {shared, ""}, // tasks of others: see below
+	"GET /.well-known/agent-card.json":         {listed, ""},
+	"GET /health":                              {shared, ""},
+	"GET /ready":                               {shared, ""},
+	"GET /metrics":                             {operators, ""},
+	"GET /openapi.json":                        {shared, ""},
+	"GET /docs":                                {shared, ""},
+	"DELETE /api/instances/{id}":               {owned, ""},
+	"DELETE /api/templates/{name}":             {owned, ""},
+	"DELETE /api/kb/collections/{name}":        {owned, ""},
+	"DELETE /api/runs/{id}":                    {owned, ""},
+	"DELETE /api/sessions/{id}":                {owned, ""},
 }
 
 // estate is what ann has.
-type estate struct{ run, session, template, instance, collection string }
+type estate struct{ run, session, template, instance, collection, schedule string }
 
 func (s *site) estate() estate {
 	s.t.Helper()
@@ -132,13 +144,17 @@ func (s *site) estate() estate {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return estate{rec.ID, rec.Session, "anns", i.ID, "anns-papers"}
+	plan, err := s.engine.CreateSchedule(s.t.Context(), dossier.Schedule{Name: "anns-plan", User: "ann", Cron: "@yearly", Request: dossier.Request{Mode: "scripted", Request: mode.Request{Question: "hello harbour"}}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return estate{rec.ID, rec.Session, "anns", i.ID, "anns-papers", plan.ID}
 }
 
 // at is the path of a route about something of ann's, and the same about something
 // that is not.
 func (e estate) at(path string) (hers, none string) {
-	kinds := map[string]string{"runs": e.run, "sessions": e.session, "templates": e.template, "instances": e.instance, "agents": e.template, "collections": e.collection, "tokens": "x"}
+	kinds := map[string]string{"runs": e.run, "sessions": e.session, "templates": e.template, "instances": e.instance, "agents": e.template, "collections": e.collection, "schedules": e.schedule, "tokens": "x", "deliveries": "x", "test": "x"}
 	parts := strings.Split(path, "/")
 	without := append([]string{}, parts...)
 	for i, part := range parts {
@@ -154,7 +170,7 @@ func (e estate) at(path string) (hers, none string) {
 
 // tells says whether a text has something of ann's in it.
 func (e estate) tells(text string) bool {
-	for _, mark := range []string{e.run, e.session, e.instance, "anns", "harbour"} {
+	for _, mark := range []string{e.run, e.session, e.instance, e.schedule, "anns", "harbour"} {
 		if strings.Contains(text, mark) {
 			return true
 		}
@@ -249,6 +265,10 @@ func (s *site) idsElsewhere(anns estate) {
 		{"POST", "/api/runs", `{"mode":"agent","question":"x","agent":"anns"}`, http.StatusNotFound},
 		{"POST", "/api/runs", `{"mode":"agent","question":"x","instance":"` + anns.instance + `"}`, http.StatusNotFound},
 		{"POST", "/api/runs", `{"mode":"web_search","question":"x","in":{"collection":"anns-papers"}}`, http.StatusNotFound},
+		{"POST", "/api/runs", `{"mode":"scripted","question":"x","compare_with":"` + anns.run + `"}`, http.StatusNotFound},
+		{"POST", "/api/schedules", `{"cron":"@daily","request":{"mode":"web_search","question":"x","in":{"collection":"anns-papers"}}}`, http.StatusNotFound},
+		{"POST", "/api/schedules", `{"cron":"@daily","user":"ann","request":{"mode":"scripted","question":"x"}}`, http.StatusCreated},
+		{"GET", "/api/schedules?user=ann", "", http.StatusOK},
 		{"GET", "/api/runs?before=" + anns.run, "", http.StatusNotFound},
 		{"GET", "/api/runs?session=" + anns.session, "", http.StatusOK},
 		{"GET", "/api/runs?q=harbour", "", http.StatusOK},
@@ -271,7 +291,7 @@ func (s *site) idsElsewhere(anns estate) {
 // something else from each route that names something of hers.
 func (s *site) hersAreThere(anns estate) {
 	s.t.Helper()
-	missing := map[string]bool{"unknown_run": true, "not_found": true, "no_collection": true, "no_template": true, "no_instance": true, "no_route": true}
+	missing := map[string]bool{"unknown_run": true, "not_found": true, "no_collection": true, "no_template": true, "no_instance": true, "no_route": true, "no_schedule": true}
 	for _, last := range []bool{false, true} { // what deletes comes last
 		for _, p := range s.public.Protocols() {
 			for _, route := range p.Routes {

@@ -88,6 +88,8 @@ type Engine interface {
 	Library
 	Fleet
 	Keyring
+	Schedules
+	Webhooks
 }
 
 var (
@@ -126,7 +128,7 @@ func (a *api) routes() Protocol {
 		},
 	}}
 	for _, more := range [][]Route{
-		runRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), libraryRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), tokenRoutes(),
+		runRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), libraryRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
 	} {
 		p.Routes = append(p.Routes, more...)
 	}

@@ -88,7 +88,7 @@ func (v view) with(ctx context.Context, id string, do func(id string) error) err
 
 // Start implements Runs.
 func (v view) Start(ctx context.Context, req dossier.Request) (run.Record, error) {
-	req.Settings, req.Circumstances, req.Trace = nil, nil, ""
+	req.Settings, req.Circumstances, req.Trace, req.Schedule = nil, nil, "", ""
 	if !v.caller.Operates() {
 		req.User = v.caller.User
 	}
@@ -126,6 +126,13 @@ func (v view) permits(ctx context.Context, req *dossier.Request) error {
 		case len(list) == 0:
 			return &dossier.UsageError{Message: fmt.Sprintf("%v: %q", dossier.ErrUnknownAgent, req.AgentID), Err: dossier.ErrUnknownAgent}
 		}
+	}
+	if req.CompareWith != "" {
+		rec, err := v.own(ctx, req.CompareWith)
+		if err != nil {
+			return err
+		}
+		req.CompareWith = rec.ID
 	}
 	agent := req.Agent
 	if req.Instance != "" {

@@ -1,7 +1,7 @@
 // Package store is the contract of durable storage: runs with their journal,
 // events and signals, sessions, blobs by hash, small settings, collections of
-// documents, templates and instances of agents, what is known of tools, and the
-// tokens of users. The adapters live in sub-packages and pass one conformance
+// documents, templates and instances of agents, what is known of tools, the tokens
+// of users, schedules, and what is told to webhooks. The adapters live in sub-packages and pass one conformance
 // suite (storetest).
 package store
 
@@ -14,6 +14,8 @@ import (
 	"dossier/event"
 	"dossier/internal/access"
 	"dossier/internal/fleet"
+	"dossier/internal/schedule"
+	"dossier/internal/webhook"
 	"dossier/kb"
 	"dossier/run"
 	"dossier/tool/catalog"
@@ -35,6 +37,8 @@ type Store interface {
 	fleet.Store
 	catalog.Store
 	access.Store
+	schedule.Store
+	webhook.Store
 	// Watch tells that somebody else, through another handle or in another
 	// process, has changed something about runs. Several changes may be told as
 	// one, and some that are none; it is a hint. The caller calls stop.

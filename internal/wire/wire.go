@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"slices"
 
@@ -16,6 +17,7 @@ import (
 	"dossier/internal/base/usage"
 	"dossier/internal/config"
 	"dossier/internal/store"
+	"dossier/internal/webhook"
 	"dossier/kb"
 	"dossier/lang"
 	"dossier/lang/terms"
@@ -77,6 +79,9 @@ type Product struct {
 	Models  *llm.Models
 	// Hasty are the models for those who wait only so long for a reply.
 	Hasty *llm.Models
+	// Hooks are told when runs end, by the client Told.
+	Hooks []webhook.Hook
+	Told  *http.Client
 
 	*outside
 }
@@ -91,6 +96,10 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 	if cfg.Log.Verbose && s.Log != nil {
 		connector.payloads = logs.WithStep(s.Log, "model")
 	}
+	hooks, told, err := webhooks(cfg)
+	if err != nil {
+		return nil, err
+	}
 	models, err := connector.models(cfg)
 	if err != nil {
 		return nil, err
@@ -103,7 +112,7 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 	if cfg.Lang != "auto" {
 		language = lang.Code(cfg.Lang)
 	}
-	p := &Product{Models: models, Hasty: hasty, Reader: reader.New(reader.Config{CacheDir: filepath.Join(s.Dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})}
+	p := &Product{Models: models, Hasty: hasty, Hooks: hooks, Told: told, Reader: reader.New(reader.Config{CacheDir: filepath.Join(s.Dir, "cache"), MaxInput: cfg.KB.MaxFileMB << 20})}
 	words := terms.New(Dictionaries(cfg, s.Dir).Tables)
 	p.Library = kb.New(s.Store, p.Reader, embedder(models), kb.Options{
 		TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense, K: cfg.KB.K, ChunkSize: cfg.KB.ChunkSize, MaxFile: int64(cfg.KB.MaxFileMB) << 20,

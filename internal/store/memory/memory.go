@@ -15,7 +15,9 @@ import (
 
 	"dossier/event"
 	"dossier/internal/access"
+	"dossier/internal/schedule"
 	"dossier/internal/store"
+	"dossier/internal/webhook"
 	"dossier/run"
 	"dossier/tool/catalog"
 )
@@ -49,6 +51,13 @@ type core struct {
 	agents      agents
 	tools       map[toolKey]catalog.Record
 	tokens      []access.Token // in the order in which they were added
+
+	// All in the order in which they were added.
+	schedules  []schedule.Schedule
+	firings    []schedule.Firing
+	news       []webhook.News
+	lastNews   int64
+	deliveries []webhook.Delivery
 }
 
 type setting struct{ bucket, key string }
@@ -284,6 +293,7 @@ func (s *Store) commit(b *run.Batch) error {
 	j.rec.Spent = j.rec.Spent.Add(b.Spent)
 	if b.State != nil {
 		j.rec.Status, j.rec.Failure = b.State.Status, b.State.Failure
+		s.addNews(b.Run, j.rec.LastSeq, b.State.Status, now)
 	}
 	if b.Release {
 		j.rec.Owner, j.rec.LeaseUntil = "", time.Time{}

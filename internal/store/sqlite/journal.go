@@ -134,6 +134,9 @@ func (t *tx) commit(b *run.Batch, c *batch, status, failure any) error {
 		if err := t.exec("UPDATE runs SET status = ?, failure = ? WHERE n = ?", status, failure, k.n); err != nil {
 			return err
 		}
+		if err := t.addNews(b.Run, k.lastSeq+int64(len(b.Events)), b.State.Status); err != nil {
+			return err
+		}
 	}
 	if b.Release {
 		delete(t.w.known, b.Run)

@@ -99,3 +99,21 @@ func TestSeatsAreReadByIndex(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// However much there is, what is due is found by indexes.
+func TestWhatIsDueIsFoundByIndex(t *testing.T) {
+	s := openHere(t)
+	for what, query := range map[string]struct {
+		text  string
+		args  []any
+		index string
+	}{
+		"the next schedules": {selectSchedule + upcoming, []any{100}, "schedules_next"},
+		"open firings":       {"SELECT f.n FROM firings f " + openFirings, nil, "firings_claimed"},
+		"due deliveries":     {selectDue, []any{"ops", 1, 2, 4}, "deliveries_pending"},
+	} {
+		if got := planOf(t, s, query.text, query.args...); !strings.Contains(got, query.index) {
+			t.Errorf("%s:\n%s", what, got)
+		}
+	}
+}

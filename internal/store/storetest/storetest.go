@@ -44,6 +44,8 @@ func Run(t *testing.T, open Open) {
 		{"instances", instanceTests},
 		{"seats", seatTests},
 		{"tools", toolTests},
+		{"schedules", scheduleTests},
+		{"webhooks", webhookTests},
 		{"crowds", crowdTests},
 		{"handles", handleTests},
 	} {
