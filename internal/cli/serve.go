@@ -18,6 +18,7 @@ import (
 	"dossier/internal/server/agui"
 	"dossier/internal/server/mcp"
 	"dossier/internal/server/openai"
+	"dossier/internal/server/page"
 	"dossier/internal/server/responses"
 	"dossier/internal/server/sgr"
 	"dossier/internal/server/socketio"
@@ -120,6 +121,7 @@ func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Pro
 		mcp.Protocol(mcp.Options{Version: version(), Log: a.log}),
 		socketio.Protocol(),
 		agui.Protocol(),
+		page.Protocol(),
 	}
 }
 
