@@ -1,5 +1,6 @@
 // The team at work: the plan, who does what, what was decided and looked for.
 
+import { useEffect, useRef } from 'preact/hooks';
 import type { Agent, State } from './fold';
 import { count, format, t, word } from './i18n';
 import { Settled } from './clarify';
@@ -17,7 +18,7 @@ export function Board({ state }: { state: State }) {
         {state.plan && (
           <section aria-labelledby="steps">
             <h2 id="steps">{t('board.plan')}{rubric && rubric.total > 0 && <small> {t('board.rubric', { covered: rubric.covered, total: rubric.total })}</small>}</h2>
-            {rubric && rubric.total > 0 && <div class="bar" role="img" aria-label={t('board.rubric', { covered: rubric.covered, total: rubric.total })}><i ref={(el) => el && (el.style.width = (100 * rubric.covered) / rubric.total + '%')} /></div>}
+            {rubric && rubric.total > 0 && <div class="bar" role="img" aria-label={t('board.rubric', { covered: rubric.covered, total: rubric.total })}><Bar share={rubric.covered / rubric.total} /></div>}
             <ol class="steps">{state.plan.steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title}</span></li>)}</ol>
           </section>
         )}
@@ -87,4 +88,12 @@ function Searches({ state }: { state: State }) {
       </ul>
     </section>
   );
+}
+
+function Bar({ share }: { share: number }) {
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    bar.current!.style.width = 100 * share + '%';
+  }, [share]);
+  return <i ref={bar} />;
 }

@@ -75,10 +75,10 @@ function Whole({ id, state, record, report, text, citations, message, trouble }:
       <div class="sheet">
         <div class="row bar-top">
           <Engine message={message} report={report} />
-          {citations.length > 0 && <label class="tick"><input type="checkbox" checked={bare} onChange={(e) => setBare(e.currentTarget.checked)} /> {t('report.uncited')} <small>{format(gaps)}</small></label>}
+          {citations.length > 0 && !message.extractive && <label class="tick"><input type="checkbox" checked={bare} onChange={(e) => setBare(e.currentTarget.checked)} /> {t('report.uncited')} <small>{format(gaps)}</small></label>}
         </div>
         {report && <Verdict report={report} />}
-        <article class="report"><Markdown text={text} citations={citations} onCite={cite} onShown={shown} /></article>
+        <article class={'report' + (message.extractive ? ' quotes' : '')}><Markdown text={text} citations={citations} onCite={cite} onShown={shown} /></article>
         {message.points.length > 0 && <section><h2>{t('report.points')}</h2><ul class="points">{message.points.map((p) => <li>{p}</li>)}</ul></section>}
         {message.reasoning && <details class="reasoning"><summary>{t('report.reasoning')}</summary><Markdown text={message.reasoning} /></details>}
         {report?.conflicts && report.conflicts.length > 0 && <Conflicts id={id} report={report} />}
@@ -220,7 +220,9 @@ export function quoteOf(source: ReportSource | undefined, citation?: Citation): 
   const list = source?.passages ?? [];
   const said = citation?.quote;
   if (!said) return list.length === 1 ? list[0] : undefined;
-  return list.find((q) => q.text === said) ?? list.find((q) => q.text.includes(said) || said.includes(q.text));
+  const flat = (x: string) => x.replace(/\s+/g, ' ').trim(); // line breaks of the source are none of a quote
+  const words = flat(said);
+  return list.find((q) => flat(q.text) === words) ?? list.find((q) => flat(q.text).includes(words)) ?? list.find((q) => words.includes(flat(q.text)));
 }
 
 function Popover({ id, open, source, state, close }: { id: string; open: { button: HTMLElement; number: number; citation?: Citation }; source?: ReportSource; state: State; close: () => void }) {
