@@ -18,7 +18,7 @@ export function Board({ state }: { state: State }) {
         {state.plan && (
           <section aria-labelledby="steps">
             <h2 id="steps">{t('board.plan')}{rubric && rubric.total > 0 && <small> {t('board.rubric', { covered: rubric.covered, total: rubric.total })}</small>}</h2>
-            {rubric && rubric.total > 0 && <div class="bar" role="img" aria-label={t('board.rubric', { covered: rubric.covered, total: rubric.total })}><Bar share={rubric.covered / rubric.total} /></div>}
+            {rubric && rubric.total > 0 && <Bar share={rubric.covered / rubric.total} />}
             <ol class="steps">{state.plan.steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title}</span></li>)}</ol>
           </section>
         )}
@@ -90,10 +90,11 @@ function Searches({ state }: { state: State }) {
   );
 }
 
-function Bar({ share }: { share: number }) {
+/** Bar shows a share beside words that say it. */
+export function Bar({ share }: { share: number }) {
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
     bar.current!.style.width = 100 * share + '%';
   }, [share]);
-  return <i ref={bar} />;
+  return <span class="bar" aria-hidden="true"><i ref={bar} /></span>;
 }

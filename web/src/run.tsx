@@ -7,7 +7,7 @@ import { open, totals, type State } from './fold';
 import { clock, count, format, money, t, word } from './i18n';
 import { oneLine } from './markdown';
 import { useRun, type Followed } from './run-state';
-import { Board } from './board';
+import { Bar, Board } from './board';
 import { Clarify } from './clarify';
 import { Log } from './log';
 import { Answer } from './report';
@@ -31,6 +31,7 @@ export function RunScreen({ id }: { id: string }) {
   const chat = record.value?.mode === 'chat';
   const tab: Tab = chosen ?? (answered || over || chat || (state.draft && !state.agents.length) ? 'report' : 'work');
   const ask = open(state);
+  const bare = !!ask && !answered && !state.agents.length && !state.searches.length; // there is nothing to see beside what it asks
   const tabs: [Tab, string][] = [
     ['report', answered ? t('tab.report') : t('tab.draft')], ['work', t('tab.work')],
     ['sources', t('tab.sources') + (state.sources.length ? ` ${format(state.sources.length)}` : '')], ['log', t('tab.log')],
@@ -44,7 +45,7 @@ export function RunScreen({ id }: { id: string }) {
       </div>
       <Warnings state={state} record={record.value} />
       {ask && <Clarify key={ask.id} run={id} ask={ask} state={state} />}
-      <div class="tabs" role="tablist" aria-label={t('tab.label')}>
+      {!bare && <><div class="tabs" role="tablist" aria-label={t('tab.label')}>
         {tabs.map(([name, label]) => (
           <button type="button" role="tab" id={'tab-' + name} aria-selected={tab === name} aria-controls="panel" tabIndex={tab === name ? 0 : -1} onClick={() => choose(name)}
             onKeyDown={(e) => {
@@ -61,7 +62,7 @@ export function RunScreen({ id }: { id: string }) {
           : tab === 'work' ? <Board state={state} />
           : tab === 'sources' ? <Sources run={id} state={state} />
           : <Log log={state.log} />}
-      </div>
+      </div></>}
     </main>
   );
 }
@@ -94,7 +95,7 @@ function Facts({ state, record, connection }: { state: State; record?: RunRecord
       {sum.tokens > 0 && <details class="fact"><summary>{count('tokens', sum.tokens)}</summary><Spending state={state} /></details>}
       {cost > 0 && <span>{money(cost)}</span>}
       {read > 0 && <span>{count('read', read)}</span>}
-      {covered && covered.total > 0 && <span class="covered" title={t('fact.coverage')}><meter min={0} max={covered.total} value={covered.covered} aria-label={t('fact.coverage')} />{format(covered.covered)}/{format(covered.total)}</span>}
+      {covered && covered.total > 0 && <span class="covered" title={t('fact.coverage')}><Bar share={covered.covered / covered.total} />{format(covered.covered)}/{format(covered.total)}</span>}
       {connection === 'lost' && <span class="lost" role="status">{t('state.lost')}</span>}
     </div>
   );
