@@ -50,15 +50,11 @@ const (
 	defaultPort = 8010
 )
 
-func (c serveCmd) Run(a *app) error {
-	if err := c.take(a); err != nil {
-		return err
-	}
-	cfg, err := a.settings()
-	if err != nil {
-		return err
-	}
-	host, port, err := listenOn(cfg, a.proc.Env)
+func (c serveCmd) Run(a *app) error { return c.serve(a, func(string) {}) }
+
+// serve serves until it is stopped; listening hears where as soon as that is known.
+func (c serveCmd) serve(a *app, listening func(url string)) error {
+	cfg, host, port, err := c.address(a)
 	if err != nil {
 		return err
 	}
@@ -103,12 +99,25 @@ func (c serveCmd) Run(a *app) error {
 		return err
 	}
 	closing = append(closing, public.Close)
+	listening(public.URL())
 	if err := a.announce(cfg, engine, public.URL(), required); err != nil {
 		return err
 	}
 	<-a.ctx.Done()
 	a.notef("%s", lang.Text(a.locale(), "serve.stopping"))
 	return nil
+}
+
+// address is where the flags and the configuration say to listen.
+func (c serveCmd) address(a *app) (cfg *config.Config, host string, port int, err error) {
+	if err := c.take(a); err != nil {
+		return nil, "", 0, err
+	}
+	if cfg, err = a.settings(); err != nil {
+		return nil, "", 0, err
+	}
+	host, port, err = listenOn(cfg, a.proc.Env)
+	return cfg, host, port, err
 }
 
 // protocols are those that are served beside the API of Dossier itself.
