@@ -1,11 +1,20 @@
 // Markdown of models and pages as elements that do nothing: no script, no style,
-// no image, no form, no address but those of the web.
+// no image, no form, no address but those of the web. HTML in it is shown as what
+// was written, and an image as its words; what is left is sanitised.
 
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 import type { Citation } from './events';
 
+const escaped = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
 const marked = new Marked({ gfm: true, breaks: false, async: false });
+marked.use({
+  renderer: {
+    html: (token) => (token.type === 'html' && token.block ? `<p>${escaped(token.text)}</p>` : escaped(token.text)),
+    image: ({ text }) => escaped(text),
+  },
+});
 
 const allowed = {
   ALLOWED_TAGS: ['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'pre', 'code', 'em', 'strong', 'del', 's', 'sub', 'sup', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'a'],
@@ -115,5 +124,5 @@ function place(root: DocumentFragment, marks: Mark[]) {
   }
 }
 
-/** plainLines is text of others on one line, for titles. */
+/** oneLine is text of others on one line, for titles. */
 export const oneLine = (s: string) => s.replace(/\s+/g, ' ').trim();

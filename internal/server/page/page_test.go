@@ -95,6 +95,13 @@ func TestLooks(t *testing.T) {
 	drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID})
 }
 
+// Whatever models, pages, files and tools say: nothing of it runs, and nothing is
+// asked of anybody.
+func TestWordsOfOthersAreText(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: served, Open: true})
+	drive(t, "xss.mjs", object{"url": s.URL})
+}
+
 // quoting is a site without a model and with one collection.
 func quoting(t *testing.T) *sitetest.Site {
 	t.Helper()
