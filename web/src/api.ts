@@ -24,7 +24,7 @@ export interface RunRecord {
   created: string;
   updated?: string;
   active: number;
-  request?: { question?: string; in?: Target; limits?: Limits; model?: string };
+  request?: { question?: string; in?: Target; limits?: Limits; model?: string; history?: Said[] | null };
   failure?: { code: string; message: string; hint?: string };
   spent?: { calls?: number; input_tokens?: number; output_tokens?: number; cost?: number; searches?: number; pages?: number };
 }
@@ -43,10 +43,26 @@ export interface Limits {
   pages?: number;
 }
 
+export interface Said {
+  role: string;
+  content: string;
+}
+
+export interface Session {
+  id: string;
+  title: string;
+  runs: number;
+  created: string;
+  updated: string;
+  list?: RunRecord[] | null;
+}
+
 export interface Ask {
   mode: string;
   question: string;
   session?: string;
+  /** history is what was said before, where that is not what the session says. */
+  history?: Said[];
   model?: string;
   lang?: string;
   plan?: string;
@@ -189,12 +205,17 @@ export async function request(method: string, path: string, body?: unknown, more
 
 const get = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await request('GET', path, undefined, { signal })).json();
 const run = (id: string) => '/api/runs/' + encodeURIComponent(id);
+const session = (id: string) => '/api/sessions/' + encodeURIComponent(id);
 const tell = async (id: string, what: string, body?: unknown) => void (await request('POST', run(id) + '/' + what, body));
 
 export const api = {
   abilities: () => get<Abilities>('/api/abilities'),
   collections: async () => (await get<{ collections: Collection[] | null; active?: string }>('/api/kb/collections')),
   runs: (query: Record<string, string>, signal?: AbortSignal) => get<RunRecord[]>('/api/runs?' + new URLSearchParams(query), signal),
+  sessions: (signal?: AbortSignal) => get<Session[]>('/api/sessions?limit=100', signal),
+  session: (id: string, signal?: AbortSignal) => get<Session>(session(id), signal),
+  rename: async (id: string, title: string) => void (await request('PATCH', session(id), { title })),
+  forget: async (id: string) => void (await request('DELETE', session(id))),
   record: (id: string) => get<RunRecord>(run(id) + '?view=record'),
   start: async (ask: Ask): Promise<RunRecord> => (await request('POST', '/api/runs', ask)).json(),
   report: (id: string) => get<Report>(run(id) + '/report.json'),

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Refused, request } from './api';
 import { AskScreen } from './ask';
 import { t } from './i18n';
+import { ConversationScreen } from './conversation';
 import { LibraryScreen } from './library';
 import { PassageScreen } from './passage';
 import { usePlace } from './router';
@@ -30,6 +31,7 @@ export function App() {
         <a class="brand" href="/" data-go><img src="/page/icon.svg" alt="" width="26" height="26" />Dossier</a>
         <nav aria-label={t('nav.label')}>
           <a href="/" data-go aria-current={!screen ? 'page' : undefined}>{t('nav.ask')}</a>
+          <a href="/talk" data-go aria-current={screen === 'talk' ? 'page' : undefined}>{t('nav.talk')}</a>
           <a href="/library" data-go aria-current={screen === 'library' ? 'page' : undefined}>{t('nav.library')}</a>
           <a href="/settings" data-go aria-current={screen === 'settings' ? 'page' : undefined}>{t('nav.settings')}</a>
         </nav>
@@ -38,6 +40,7 @@ export function App() {
         : !screen ? <AskScreen key={round} />
         : screen === 'run' && id && part === 'source' ? <PassageScreen key={id + n} run={id} number={Number(n)} at={place.query.get('at') ?? ''} />
         : screen === 'run' && id ? <RunScreen key={id} id={id} />
+        : screen === 'talk' ? <ConversationScreen id={id ?? ''} />
         : screen === 'library' ? <LibraryScreen />
         : screen === 'settings' ? <SettingsScreen changed={() => redraw((x) => x + 1)} />
         : <main class="narrow" id="main"><Empty title={t('nav.nowhere')} /></main>}

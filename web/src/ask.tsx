@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Abilities, type Ask as Asked, type Collection, type Limits, type RunRecord } from './api';
 import { clock, count, format, money, t, type Key } from './i18n';
-import { go, runPath } from './router';
+import { go, runPath, talkPath } from './router';
 import { RunList } from './library';
 import { Button, Icon, Spinner, Trouble, useAction, useLoaded } from './ui';
 
@@ -73,7 +73,7 @@ function Form({ abilities }: { abilities: Abilities }) {
   const start = () =>
     act(async () => {
       const rec = await api.start(requested({ mode: chosen, question, model, review, engines, places, limits }));
-      go(runPath(rec.id));
+      go(chosen === 'chat' ? talkPath(rec.session) : runPath(rec.id));
     });
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => box.current?.focus(), []);

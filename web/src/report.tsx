@@ -47,7 +47,6 @@ function Whole({ id, state, record, report, text, citations, message, trouble }:
   const [headings, setHeadings] = useState<{ id: string; text: string }[]>([]);
   const [bare, setBare] = useState(false);
   const [gaps, setGaps] = useState(0);
-  const [open, setOpen] = useState<{ button: HTMLElement; number: number; citation?: Citation } | null>(null);
   const shown = (root: HTMLElement) => {
     body.current = root;
     const found: { id: string; text: string }[] = [];
@@ -57,13 +56,11 @@ function Whole({ id, state, record, report, text, citations, message, trouble }:
     });
     setHeadings(found);
     setGaps(citations.length ? uncited(root).length : 0);
-    label(root, state, citations);
   };
   useEffect(() => {
     if (body.current) highlight(bare ? uncited(body.current) : []);
     return () => highlight([]);
   }, [bare, text]);
-  const cite = (button: HTMLElement) => setOpen({ button, number: Number(button.dataset.number), citation: button.dataset.citation ? citations[Number(button.dataset.citation)] : undefined });
   return (
     <div class={'paper' + (headings.length > 2 ? ' outlined' : '')}>
       {headings.length > 2 && (
@@ -78,7 +75,7 @@ function Whole({ id, state, record, report, text, citations, message, trouble }:
           {citations.length > 0 && !message.extractive && <label class="tick"><input type="checkbox" checked={bare} onChange={(e) => setBare(e.currentTarget.checked)} /> {t('report.uncited')} <small>{format(gaps)}</small></label>}
         </div>
         {report && <Verdict report={report} />}
-        <article class={'report' + (message.extractive ? ' quotes' : '')}><Markdown text={text} citations={citations} onCite={cite} onShown={shown} /></article>
+        <article class={'report' + (message.extractive ? ' quotes' : '')}><Cited id={id} state={state} text={text} citations={citations} report={report} onShown={shown} /></article>
         {message.points.length > 0 && <section><h2>{t('report.points')}</h2><ul class="points">{message.points.map((p) => <li>{p}</li>)}</ul></section>}
         {message.reasoning && <details class="reasoning"><summary>{t('report.reasoning')}</summary><Markdown text={message.reasoning} /></details>}
         {report?.conflicts && report.conflicts.length > 0 && <Conflicts id={id} report={report} />}
@@ -87,8 +84,28 @@ function Whole({ id, state, record, report, text, citations, message, trouble }:
         {ended(state.status) && <FollowUp state={state} report={report} record={record} />}
         {ended(state.status) && report && <Exports id={id} report={report} status={state.status} />}
       </div>
-      {open && <Popover id={id} open={open} source={report?.sources?.find((s) => s.number === open.number)} state={state} close={() => setOpen(null)} />}
     </div>
+  );
+}
+
+/** Cited is a text with its citations: a number opens the passage behind it. */
+export function Cited({ id, state, text, citations, report, onShown, class: more }: { id: string; state: State; text: string; citations: Citation[]; report?: Report; onShown?: (root: HTMLElement) => void; class?: string }) {
+  const [open, setOpen] = useState<{ button: HTMLElement; number: number; citation?: Citation } | null>(null);
+  const [loaded, setLoaded] = useState<Report | undefined>();
+  const known = report ?? loaded;
+  const cite = (button: HTMLElement) => {
+    setOpen({ button, number: Number(button.dataset.number), citation: button.dataset.citation ? citations[Number(button.dataset.citation)] : undefined });
+    if (!known) api.report(id).then(setLoaded, () => undefined);
+  };
+  const shown = (root: HTMLElement) => {
+    label(root, state, citations);
+    onShown?.(root);
+  };
+  return (
+    <>
+      <Markdown text={text} citations={citations} onCite={cite} onShown={shown} class={more} />
+      {open && <Popover id={id} open={open} source={known?.sources?.find((s) => s.number === open.number)} state={state} close={() => setOpen(null)} />}
+    </>
   );
 }
 
@@ -131,7 +148,9 @@ function SectionShare({ report, title }: { report?: Report; title: string }) {
   const share = useMemo(() => {
     const section = report?.sections?.find((s) => s.title && title.endsWith(s.title));
     if (!section?.text || !report?.claims) return null;
-    const own = report.claims.filter((c) => c.text && section.text!.includes(c.text));
+    const words = (x: string) => x.replace(/\s*\[[\d, ]+\]/g, '').replace(/\s+/g, ' ').replace(/[.。!?！？]+$/, '').trim();
+    const whole = words(section.text);
+    const own = report.claims.filter((c) => c.text && whole.includes(words(c.text)));
     return own.length ? [own.filter((c) => c.verified).length, own.length] : null;
   }, [report, title]);
   return share && <small title={t('report.claims', { covered: share[0], total: share[1] })}>{share[0]}/{share[1]}</small>;

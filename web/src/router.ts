@@ -1,4 +1,4 @@
-// Addresses of the page: /, /run/ID, /run/ID/source/N, /library, /settings.
+// Addresses of the page: /, /run/ID, /run/ID/source/N, /talk/SESSION, /library, /settings.
 
 import { useEffect, useState } from 'preact/hooks';
 
@@ -39,4 +39,5 @@ export function usePlace(): Place {
   return place;
 }
 
+export const talkPath = (session: string) => '/talk/' + encodeURIComponent(session);
 export const runPath = (id: string) => '/run/' + encodeURIComponent(id);

@@ -6,6 +6,7 @@ import { ended } from './events';
 import { open, totals, type State } from './fold';
 import { clock, count, format, money, t, word } from './i18n';
 import { oneLine } from './markdown';
+import { talkPath } from './router';
 import { useRun, type Followed } from './run-state';
 import { Bar, Board } from './board';
 import { Clarify } from './clarify';
@@ -91,6 +92,7 @@ function Facts({ state, record, connection }: { state: State; record?: RunRecord
     <div class="facts">
       <Pill status={state.status || 'queued'} />
       {record && <span>{word('mode', record.mode)}</span>}
+      {record && <a href={talkPath(record.session)} data-go>{t('fact.talk')}</a>}
       <span title={t('fact.time')}>{clock(time)}</span>
       {sum.tokens > 0 && <details class="fact"><summary>{count('tokens', sum.tokens)}</summary><Spending state={state} /></details>}
       {cost > 0 && <span>{money(cost)}</span>}

@@ -23,6 +23,7 @@ const paths = {
   back: 'M12 4.5L6.5 10l5.5 5.5',
   sliders: 'M4 6h7M15 6h1M4 14h1M9 14h7M13 4v4M7 12v4',
   warn: 'M10 4l7 12H3zM10 8.5v3.5M10 14h.01',
+  pen: 'M4 16l1-4 8.5-8.5 3 3L8 15zM12 5l3 3',
   trash: 'M4.5 6h11M8 6V4h4v2M6 6l.7 10h6.6L14 6',
 };
 

@@ -95,6 +95,37 @@ func TestLooks(t *testing.T) {
 	drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID})
 }
 
+// A conversation of three turns, with a question that is asked anew in a branch:
+// what was said before goes along, and the conversation itself stays as it was.
+func TestConversation(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: served, Open: true})
+	drive(t, "talk.mjs", object{"url": s.URL})
+	calls := s.Model.Calls()
+	heard := func(question string) string {
+		t.Helper()
+		for _, c := range calls {
+			if c.Request != nil && c.Request.Question() == question {
+				var all []string
+				for _, m := range c.Request.Messages[1:] {
+					all = append(all, m.Content)
+				}
+				return strings.Join(all, "\n")
+			}
+		}
+		t.Fatalf("the model was never asked %q", question)
+		return ""
+	}
+	if said := heard("third question"); !strings.Contains(said, "first question") || !strings.Contains(said, "second question") {
+		t.Errorf("the third turn knows %q", said)
+	}
+	if said := heard("second, said better"); !strings.Contains(said, "first question") || strings.Contains(said, "third") {
+		t.Errorf("the branch knows %q", said)
+	}
+	if said := heard("and in the branch?"); !strings.Contains(said, "first question") || !strings.Contains(said, "second, said better") {
+		t.Errorf("the next turn of the branch knows %q", said)
+	}
+}
+
 // Whatever models, pages, files and tools say: nothing of it runs, and nothing is
 // asked of anybody.
 func TestWordsOfOthersAreText(t *testing.T) {
