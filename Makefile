@@ -30,7 +30,7 @@ lint: fmt-check tidy-check vet ## what `make test` checks before the tests, and 
 	$(TOOL) golangci-lint run $(PKG)
 	@$(MAKE) --no-print-directory vuln
 
-bench: ## measure the kernel, agents, ingest, the index and HTML extraction beside bare and other ones, web search, deep research and a million instances
+bench: ## measure the kernel, agents, ingest, the index, HTML extraction and the server beside bare and other ones, web search, deep research and a million instances
 	go run ./bench/kernel
 	go run ./bench/agents
 	go run ./bench/ingest
@@ -39,6 +39,7 @@ bench: ## measure the kernel, agents, ingest, the index and HTML extraction besi
 	go run ./bench/web
 	go run ./bench/deep
 	go run ./bench/fleet
+	go run ./bench/serve
 
 eval: ## measure quality over the evaluation sets and write bench/results
 	go run ./bench/eval

@@ -57,6 +57,8 @@ type Book struct {
 	read map[string]*reading // by finding
 	// earlier are the numbers of sources that an earlier run had read.
 	earlier map[int]bool
+
+	passed []*sources.Evidence
 }
 
 // reading is what was read for a finding, under the Book's numbers.
@@ -96,6 +98,33 @@ func (b *Book) add(e *sources.Evidence, f Finding, earlier bool) Finding {
 	}
 	b.Findings = append(b.Findings, f)
 	return f
+}
+
+// Pass keeps what was read in vain: nothing of it is an answer, and some of it is
+// shown where no answer is found at all.
+func (b *Book) Pass(e *sources.Evidence) {
+	b.passed = append(b.passed, e)
+	b.Asked = b.Asked || e.Asked
+	for _, t := range e.Trouble {
+		b.Note(t)
+	}
+}
+
+// nearest are the best passages of what was read in vain, at most so many.
+func (b *Book) nearest(most int) []cite.Passage {
+	var out []cite.Passage
+	for _, e := range b.passed {
+		to := b.takeSources(e, false)
+		for _, f := range e.Facets {
+			for _, q := range renumbered(f.Quotes, to) {
+				same := func(p cite.Passage) bool { return p.Source == q.Source && p.Start == q.Start }
+				if len(out) < most && !slices.ContainsFunc(out, same) {
+					out = append(out, q)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // Note keeps what went wrong, once.

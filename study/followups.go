@@ -5,9 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"dossier/cite"
 	"dossier/extract"
+	"dossier/index"
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/prompt"
@@ -46,6 +49,7 @@ const (
 	conflictWords = 20  // of each of two statements
 	recentYears   = 3   // after which it is asked what is new
 	mostSuggested = 200 // characters of a question
+	mostHeading   = 80  // characters of a heading that is one to tell
 )
 
 // next suggests questions: what a model thinks of, and then what rules do.
@@ -95,14 +99,14 @@ func (x *writing) answers(question string) bool {
 
 // nextByRules are the questions that a report leaves: what nothing was found for,
 // what whoever looked back missed, what sources disagree on, what may have changed
-// since, what only one source says, and who else is spoken of. The first of each
-// kind come before the second ones.
+// since, what only one source says, who else is spoken of, and what was read beside
+// what is quoted. The first of each kind come before the second ones.
 func (x *writing) nextByRules(r *report.Report, conflicts []cite.Conflict) []string {
 	var disputes []string
 	for _, c := range conflicts {
 		disputes = append(disputes, x.dispute(c))
 	}
-	kinds := [][]string{r.Coverage.Missing, x.Gaps, disputes, x.outdated(), x.single(), x.mentioned()}
+	kinds := [][]string{r.Coverage.Missing, x.Gaps, disputes, x.outdated(), x.single(), x.mentioned(), x.beside()}
 	var out []string
 	for place := 0; ; place++ {
 		more := false
@@ -180,9 +184,9 @@ func (x *writing) mentioned() []string {
 				if !ok {
 					continue
 				}
-				for _, name := range extract.Names(read.Text) {
-					name = strings.Trim(oneLine(name), "“”«»\"《》")
-					if len([]rune(name)) < 3 || strings.Contains(asked, strings.ToLower(name)) || len(extract.Content(name)) == 0 {
+				for _, quoted := range extract.Names(read.Text) {
+					name := strings.Trim(oneLine(quoted), "“”«»\"《》")
+					if len([]rune(name)) < 3 || inflected(name, name != quoted) || strings.Contains(asked, strings.ToLower(name)) || len(extract.Content(name)) == 0 {
 						continue
 					}
 					if count[name]++; count[name] == 1 {
@@ -198,4 +202,60 @@ func (x *writing) mentioned() []string {
 		out = append(out, lang.Text(x.Brief.Language, "next.name", "name", name))
 	}
 	return out
+}
+
+// inflected says whether a name may stand in some case of a language that has
+// them: what is between quotation marks and is no proper name, or one word.
+func inflected(name string, quoted bool) bool {
+	first, _ := utf8.DecodeRuneInString(name)
+	return unicode.Is(unicode.Cyrillic, first) && (unicode.IsLower(first) || quoted && !strings.Contains(name, " "))
+}
+
+// beside asks about the headings under which something was read that has words of
+// the question and from which nothing is quoted.
+func (x *writing) beside() []string {
+	quoted := make(map[string]bool)
+	for i, p := range x.parts {
+		quoted[x.outline[i].Title] = true
+		for _, c := range p.claims {
+			for _, at := range c.Passages {
+				quoted[headingOf(at)] = true
+			}
+		}
+	}
+	var out []string
+	for _, p := range x.evidence(x.ids()).Passages {
+		heading := headingOf(p.Passage)
+		if heading == "" || quoted[heading] || len(out) == FollowUps || !related(heading, x.Brief.Refined) {
+			continue
+		}
+		quoted[heading] = true
+		out = append(out, lang.Text(x.Brief.Language, "next.heading", "heading", heading))
+	}
+	return out
+}
+
+// headingOf is the heading right above a passage, where it says what it is about.
+func headingOf(p cite.Passage) string {
+	if len(p.HeadingPath) == 0 {
+		return ""
+	}
+	heading := strings.TrimRight(oneLine(cite.Sanitize(p.HeadingPath[len(p.HeadingPath)-1])), ".。:：")
+	if len([]rune(heading)) > mostHeading || len(extract.Content(heading)) < 2 || strings.ContainsAny(heading, "?？") {
+		return ""
+	}
+	return heading
+}
+
+// related says whether a heading has a word of the question and one more.
+func related(heading, question string) bool {
+	asked := make(map[string]bool)
+	for _, t := range index.Tokens(question, "") {
+		asked[t.Term] = true
+	}
+	shared, own := false, false
+	for _, t := range index.Tokens(strings.Join(extract.Content(heading), " "), "") {
+		shared, own = shared || asked[t.Term], own || !asked[t.Term]
+	}
+	return shared && own
 }

@@ -110,7 +110,8 @@ func (x *writing) plan(ctx context.Context) error {
 }
 
 // outlineByRules makes a node of each aspect, or of each thing that was looked
-// for.
+// for. Words that were searched for are no title: what was found by them has the
+// one that its authors gave it.
 func (x *writing) outlineByRules() outlined {
 	var out outlined
 	titles := x.Plan.Aspects
@@ -123,12 +124,57 @@ func (x *writing) outlineByRules() outlined {
 		}
 	}
 	for _, t := range titles {
-		out.Sections = append(out.Sections, Node{Title: t, Description: t})
+		n := Node{Title: t, Description: t}
+		if heading := x.headingFor(t); heading != "" && !slices.ContainsFunc(out.Sections, func(o Node) bool { return strings.EqualFold(o.Title, heading) }) {
+			n.Title = heading
+			for _, p := range x.pieces {
+				if oneLine(p.title) == t {
+					n.Findings = append(n.Findings, p.id)
+				}
+			}
+		}
+		out.Sections = append(out.Sections, n)
 	}
 	if len(out.Sections) == 0 {
 		out.Sections = []Node{{Title: x.Brief.Refined, Description: x.Brief.Refined}}
 	}
 	return out
+}
+
+// headingFor is the heading under which most stands that was found for a title,
+// the first of equals; empty where the title is a question that the run has.
+func (x *writing) headingFor(title string) string {
+	if x.asked(title) {
+		return ""
+	}
+	var order []string
+	count := make(map[string]int)
+	for _, p := range x.pieces {
+		if oneLine(p.title) != title {
+			continue
+		}
+		for _, id := range p.findings {
+			f, _ := x.Book.Finding(id)
+			for _, at := range f.Passages {
+				if heading := headingOf(at); heading != "" {
+					if count[heading]++; count[heading] == 1 {
+						order = append(order, heading)
+					}
+				}
+			}
+		}
+	}
+	if len(order) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(order, func(a, b string) int { return count[a] - count[b] })
+}
+
+// asked says whether a text is what the user asked or the plan asks.
+func (x *writing) asked(text string) bool {
+	same := func(other string) bool { return strings.EqualFold(oneLine(other), text) }
+	return same(x.Brief.Question) || same(x.Brief.Refined) || slices.ContainsFunc(x.Plan.Aspects, same) ||
+		slices.ContainsFunc(x.Plan.Rubric, func(i Item) bool { return same(i.Question) })
 }
 
 // placed gives each piece that has no place in the outline one: the node that it

@@ -171,6 +171,9 @@ func (x *writing) write(ctx context.Context) (*report.Report, error) {
 	return x.assemble(ctx)
 }
 
+// nearestShown is how many passages are shown when none answers.
+const nearestShown = 3
+
 // begun is a report with what all outcomes have.
 func (x *writing) begun(outcome report.Outcome) *report.Report {
 	rec := x.scope.Record()
@@ -190,6 +193,12 @@ func (x *writing) begun(outcome report.Outcome) *report.Report {
 	}
 	if outcome == report.Nothing {
 		r.Extractive = true
+		for _, p := range x.Book.nearest(nearestShown) {
+			src, _ := x.Book.Ledger.Source(p.Source)
+			if q, err := report.QuoteAt(src, x.Book.Snapshots[src.Snapshot], p); err == nil {
+				r.Nearest = append(r.Nearest, q)
+			}
+		}
 	}
 	c := &r.Coverage
 	if c.Facets.Total = len(x.Plan.Rubric); c.Facets.Total > 0 {

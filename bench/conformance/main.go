@@ -12,7 +12,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -229,12 +228,6 @@ func nodeProgram(ctx context.Context) ([]string, error) {
 
 // serve starts the server over a folder with one report in it.
 func serve(ctx context.Context, root, dir string) (url string, stop func(), err error) {
-	program := filepath.Join(dir, "dossier")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/dossier")
-	build.Dir = root
-	if said, err := build.CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("building: %w\n%s", err, said)
-	}
 	folder, config := filepath.Join(dir, "documents"), filepath.Join(dir, "config.yaml")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return "", nil, err
@@ -247,31 +240,15 @@ func serve(ctx context.Context, root, dir string) (url string, stop func(), err 
 			return "", nil, err
 		}
 	}
-	server := exec.CommandContext(ctx, program, "serve", "--port", "0", "--json", "--data", filepath.Join(dir, "data"), "--config", config)
-	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
-	server.WaitDelay = 10 * time.Second
-	said, err := server.StdoutPipe()
+	url, stop, err = lab.Serve(ctx, root, dir, "--config", config)
 	if err != nil {
 		return "", nil, err
 	}
-	if err := server.Start(); err != nil {
-		return "", nil, err
-	}
-	stop = func() {
-		_ = server.Cancel()
-		_ = server.Wait() // what it says at its end is no result
-	}
-	var hello struct {
-		URL string `json:"url"`
-	}
-	if err = json.NewDecoder(bufio.NewReader(said)).Decode(&hello); err == nil {
-		err = research(ctx, hello.URL, folder)
-	}
-	if err != nil {
+	if err := research(ctx, url, folder); err != nil {
 		stop()
 		return "", nil, err
 	}
-	return hello.URL, stop, nil
+	return url, stop, nil
 }
 
 // research has a report made.

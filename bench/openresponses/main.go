@@ -10,7 +10,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -84,7 +83,8 @@ func run(ctx context.Context) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	model := httptest.NewServer(llmtest.New(script))
 	defer model.Close()
-	url, stop, err := serve(ctx, root, dir, model.URL)
+	url, stop, err := lab.Serve(ctx, root, dir, "--config", "none",
+		"--set", "models.default.base_url="+model.URL+"/v1", "--set", "models.default.model=scripted", "--set", "search.engines=none")
 	if err != nil {
 		return err
 	}
@@ -157,37 +157,4 @@ func (r results) describe(suite string) (text string, unexplained int) {
 		fmt.Fprintf(&b, "           reason: %s\n", why)
 	}
 	return b.String(), unexplained
-}
-
-// serve starts the server.
-func serve(ctx context.Context, root, dir, model string) (url string, stop func(), err error) {
-	program := filepath.Join(dir, "dossier")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/dossier")
-	build.Dir = root
-	if said, err := build.CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("building: %w\n%s", err, said)
-	}
-	server := exec.CommandContext(ctx, program, "serve", "--port", "0", "--json", "--data", filepath.Join(dir, "data"), "--config", "none",
-		"--set", "models.default.base_url="+model+"/v1", "--set", "models.default.model=scripted", "--set", "search.engines=none")
-	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
-	server.WaitDelay = 10 * time.Second
-	said, err := server.StdoutPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := server.Start(); err != nil {
-		return "", nil, err
-	}
-	stop = func() {
-		_ = server.Cancel()
-		_ = server.Wait() // what it says at its end is no result
-	}
-	var hello struct {
-		URL string `json:"url"`
-	}
-	if err = json.NewDecoder(bufio.NewReader(said)).Decode(&hello); err != nil {
-		stop()
-		return "", nil, fmt.Errorf("the server says nothing: %w", err)
-	}
-	return hello.URL, stop, nil
 }

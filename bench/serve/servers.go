@@ -19,6 +19,7 @@ import (
 	"dossier"
 	"dossier/event"
 	"dossier/internal/access"
+	"dossier/internal/base/headroom"
 	"dossier/internal/server"
 	"dossier/internal/server/openai"
 	"dossier/mode"
@@ -102,6 +103,7 @@ func (g *gate) pass() {
 
 // ours is the product as `dossier serve` is, with the ticker.
 func ours(ctx context.Context, model string) error {
+	defer headroom.Keep(headroom.Default)()
 	dir, err := os.MkdirTemp("", "bench-serve-")
 	if err != nil {
 		return err

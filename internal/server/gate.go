@@ -193,7 +193,7 @@ func (a *api) explain(caller access.Caller, err error) *Problem {
 // How long reading and writing may take.
 const (
 	bodyTimeout  = time.Minute      // for the body of a request
-	writeTimeout = 60 * time.Second // for each piece of a reply
+	writeTimeout = 60 * time.Second // for each piece of a reply, at the least
 )
 
 // ServeHTTP looks at where a request comes from, and keeps watch over it.
@@ -298,6 +298,7 @@ type response struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	began   time.Time
+	patient time.Time // until then a piece may take; put off when it has come nearer
 	status  int
 	caller  access.Caller
 }
@@ -320,7 +321,10 @@ func (w *response) Write(b []byte) (int, error) {
 		w.status = http.StatusOK
 		w.readOn()
 	}
-	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if now := time.Now(); w.patient.Sub(now) < writeTimeout {
+		w.patient = now.Add(writeTimeout + writeTimeout/4)
+		_ = w.control.SetWriteDeadline(w.patient)
+	}
 	return w.ResponseWriter.Write(b)
 }
 

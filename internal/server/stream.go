@@ -43,13 +43,14 @@ type Stream struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	leave  func()
-	over   sync.WaitGroup
+	beat   *time.Timer
+	over   sync.WaitGroup // of the goroutine that writes
 
-	more chan struct{} // there is something to write, or nothing will come
 	room chan struct{} // something was written
 
 	mu      sync.Mutex
 	pending []byte
+	writing bool   // somebody writes; a stream at rest has no goroutine for it
 	last    string // id of the last message that was put
 	written string // id of the last message that is written, or is being
 	ended   bool   // nothing more is taken
@@ -65,9 +66,9 @@ func NewStream(w http.ResponseWriter, r *http.Request) (*Stream, error) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
-	s := &Stream{w: w, leave: leave, more: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	s := &Stream{w: w, leave: leave, room: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(ctx)
-	s.over.Go(s.write)
+	s.beat = time.AfterFunc(heartbeatEvery, s.alive)
 	return s, nil
 }
 
@@ -129,8 +130,8 @@ func (s *Stream) put(id string, size int, appendTo func([]byte) []byte) bool {
 			if id != "" {
 				s.last = id
 			}
+			s.startWriting()
 			s.mu.Unlock()
-			poke(s.more)
 			return true
 		}
 		s.mu.Unlock()
@@ -158,8 +159,8 @@ func (s *Stream) cutOff() {
 		name, data := s.Gap(s.written)
 		s.pending = appendMessage(nil, "", name, data)
 	}
+	s.startWriting()
 	s.mu.Unlock()
-	poke(s.more)
 }
 
 // Close waits until all is written, or the reader is gone.
@@ -167,48 +168,54 @@ func (s *Stream) Close() {
 	s.mu.Lock()
 	s.ended = true
 	s.mu.Unlock()
-	poke(s.more)
 	s.over.Wait()
+	s.beat.Stop()
 	s.cancel()
 	s.leave()
 }
 
-// write writes what comes, until nothing will or the reader is gone.
+// alive shows that the stream is.
+func (s *Stream) alive() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended && !s.writing {
+		s.pending = append(s.pending, ": alive\n\n"...)
+		s.startWriting()
+	}
+}
+
+// startWriting has what waits be written. The caller holds the lock.
+func (s *Stream) startWriting() {
+	if !s.writing && len(s.pending) > 0 {
+		s.writing = true
+		s.over.Go(s.write)
+	}
+}
+
+// write writes what waits, until nothing does or the reader is gone.
 func (s *Stream) write() {
 	flush := http.NewResponseController(s.w).Flush
-	beat := time.NewTicker(heartbeatEvery)
-	defer beat.Stop()
 	for {
-		var out []byte
-		select {
-		case <-s.more:
-		case <-beat.C:
-			out = []byte(": alive\n\n")
-		}
 		s.mu.Lock()
-		if len(s.pending) > 0 {
-			out, s.pending, s.written = s.pending, nil, s.last
-		}
-		ended := s.ended
+		out := s.pending
+		s.pending, s.written = nil, s.last
+		s.writing = len(out) > 0
 		s.mu.Unlock()
+		if len(out) == 0 {
+			return
+		}
 		for len(out) > 0 {
 			piece := out[:min(len(out), streamPiece)]
 			if _, err := s.w.Write(piece); err != nil || flush() != nil {
 				s.cancel()
 				s.mu.Lock()
-				s.ended, s.pending = true, nil
+				s.ended, s.pending, s.writing = true, nil, false
 				s.mu.Unlock()
 				return
 			}
 			out = out[len(piece):]
-			beat.Reset(heartbeatEvery)
+			s.beat.Reset(heartbeatEvery)
 			poke(s.room)
-		}
-		s.mu.Lock()
-		ended = ended && len(s.pending) == 0
-		s.mu.Unlock()
-		if ended {
-			return
 		}
 	}
 }

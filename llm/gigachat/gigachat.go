@@ -120,7 +120,7 @@ func (c *Client) do(ctx context.Context, t *upstream.Target, model string, body 
 	for try := 1; ; try++ {
 		token, err := c.tokens.get(ctx)
 		if err != nil {
-			return nil, err
+			return nil, naming(model, err)
 		}
 		var b *[]byte
 		if body != nil {
@@ -138,6 +138,18 @@ func (c *Client) do(ctx context.Context, t *upstream.Target, model string, body 
 		}
 		return call, err
 	}
+}
+
+// naming is err with the model that the token was wanted for. Others who waited
+// for the same token have the error as it was.
+func naming(model string, err error) error {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Model != "" {
+		return err
+	}
+	named := *e
+	named.Model = model
+	return &named
 }
 
 // Stream implements llm.Model.

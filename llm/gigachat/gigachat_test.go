@@ -183,6 +183,10 @@ func TestToken(t *testing.T) {
 		if llm.KindOf(err) != llm.ErrBadRequest || strings.Contains(err.Error(), testKey) {
 			t.Error(err)
 		}
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Model != "GigaChat-2-Max" {
+			t.Errorf("the error does not name the model: %+v", err)
+		}
 	})
 }
 

@@ -173,10 +173,7 @@ func (w *work) enter(s *run.Scope, n, i int, e *sources.Evidence) (fresh int, er
 		f.Items = []string{item}
 	}
 	if !covered {
-		for _, t := range e.Trouble {
-			w.book.Note(t)
-		}
-		w.book.Asked = w.book.Asked || e.Asked
+		w.book.Pass(e)
 		return 0, nil // what was read says nothing about it
 	}
 	f = w.book.Add(e, f)

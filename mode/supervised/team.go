@@ -287,9 +287,7 @@ func (t *team) take(ctx context.Context, r *researcher, a *assignment) (*study.F
 	}
 	if out.evidence == nil || strings.TrimSpace(out.text) == "" {
 		if out.evidence != nil {
-			for _, trouble := range out.evidence.Trouble {
-				t.book.Note(trouble)
-			}
+			t.book.Pass(out.evidence)
 		}
 		return nil, t.tellPlan()
 	}

@@ -48,27 +48,6 @@ func (c *conn) query(_ context.Context, text string, args []any, scan func(row s
 	return c.each(text, args, scan)
 }
 
-// readers is a sql.DB or one of its transactions.
-type readers struct {
-	db interface {
-		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
-	}
-}
-
-func (r readers) query(ctx context.Context, text string, args []any, scan func(row scanner) error) (err error) {
-	rows, err := r.db.QueryContext(ctx, text, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // snapshot calls do with one moment of the database, for reads that must fit
 // together.
 func (s *Store) snapshot(ctx context.Context, do func(q querier) error) error {
@@ -81,7 +60,7 @@ func (s *Store) snapshot(ctx context.Context, do func(q querier) error) error {
 		return explain(err, s.path)
 	}
 	defer func() { _ = tx.Rollback() }() // a read has nothing to lose
-	return explain(do(readers{tx}), s.path)
+	return explain(do(readers{s.prepared, tx}), s.path)
 }
 
 // each calls scan for each row of a query.
@@ -90,7 +69,7 @@ func (s *Store) each(ctx context.Context, text string, args []any, scan func(row
 		return err
 	}
 	defer s.mu.RUnlock()
-	return explain(readers{s.reader}.query(ctx, text, args, scan), s.path)
+	return explain(readers{s.prepared, nil}.query(ctx, text, args, scan), s.path)
 }
 
 // row reads one row; it fails with sql.ErrNoRows when there is none.
@@ -141,7 +120,7 @@ func (s *Store) Run(ctx context.Context, id string) (r run.Record, err error) {
 		return r, err
 	}
 	defer s.mu.RUnlock()
-	_, r, err = record(ctx, readers{s.reader}, id)
+	_, r, err = record(ctx, readers{s.prepared, nil}, id)
 	return r, explain(err, s.path)
 }
 

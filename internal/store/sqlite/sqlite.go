@@ -38,6 +38,8 @@ type Store struct {
 	writer *writer
 	reader *sql.DB
 
+	prepared *prepared // of reader
+
 	mu     sync.RWMutex // held for reading by every read
 	closed bool
 }
@@ -86,6 +88,7 @@ func Open(path string, o Options) (*Store, error) {
 	s.reader.SetMaxOpenConns(8)
 	s.reader.SetMaxIdleConns(8)
 	s.reader.SetConnMaxIdleTime(time.Minute)
+	s.prepared = &prepared{db: s.reader}
 	s.writer = newWriter(c, t, abs, o.Now)
 	return s, nil
 }
@@ -243,7 +246,7 @@ func (s *Store) Close() error {
 	if s.writer.wrote {
 		s.writer.checkpoint("PASSIVE")
 	}
-	if err := errors.Join(s.reader.Close(), s.writer.conn.close(), s.writer.turn.close()); err != nil {
+	if err := errors.Join(s.prepared.close(), s.reader.Close(), s.writer.conn.close(), s.writer.turn.close()); err != nil {
 		return fmt.Errorf("close database %s: %w", s.path, explain(err, s.path))
 	}
 	return nil

@@ -66,6 +66,29 @@ func TestTableKeepsVectors(t *testing.T) {
 	})
 }
 
+// However many vectors are summed, the sum is that of their components.
+func TestLanesSumComponents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dims := rapid.IntRange(1, MaxDims).Draw(t, "dims")
+		kinds := rapid.SliceOfN(rapid.SliceOfN(rapid.Int8(), dims, dims), 1, 3).Draw(t, "vectors")
+		var want, got Vector
+		var sums lanes
+		for n := range rapid.IntRange(0, 3*fullAt).Draw(t, "how many") {
+			vec := make([]byte, dims)
+			for d, x := range kinds[n%len(kinds)] {
+				vec[d] = byte(x)
+				want[d] += int32(x)
+			}
+			if sums.add(string(vec)) {
+				sums.flush(&got)
+			}
+		}
+		if sums.flush(&got); got != want {
+			t.Fatalf("sum is %v, want %v", got, want)
+		}
+	})
+}
+
 // same counts the hashes that share h's bucket of 16 and check.
 func same(hashes []uint64, h uint64) (n int) {
 	for _, x := range hashes {

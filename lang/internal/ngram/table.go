@@ -71,23 +71,79 @@ type Vector [MaxDims]int32
 // Add adds the vectors of the features to v and reports how many of them the
 // table knows.
 func (m *Model) Add(v *Vector, features []uint64) (known int) {
+	var sums lanes
 	size := m.bucketSize()
 	for _, h := range features {
 		b := m.buckets[int(h>>m.shift)*size:][:size]
 		check := Check(h)
+		checks := word(b)
 		for s := range Slots {
-			if uint16(b[2*s])|uint16(b[2*s+1])<<8 != check {
+			if uint16(checks>>(16*s)) != check {
 				continue
 			}
 			known++
-			vec := b[2*Slots+s*m.dims:][:m.dims]
-			for d := range vec {
-				v[d] += int32(int8(vec[d]))
+			if vec := b[2*Slots+s*m.dims:][:m.dims]; sums.add(vec) {
+				sums.flush(v)
 			}
 			break
 		}
 	}
+	sums.flush(v)
 	return known
+}
+
+// lanes sums vectors eight components at a time: each is raised by 128 so that
+// none is below zero, and has 16 bits of a word for itself.
+type lanes struct {
+	even, odd [MaxDims / 8]uint64
+	vectors   int32
+	dims      int
+}
+
+const (
+	signs    = 0x8080808080808080
+	everyOne = 0x00ff00ff00ff00ff
+	fullAt   = 257 // times 255 is what 16 bits hold
+)
+
+// add adds vec, and reports whether the lanes are full.
+func (l *lanes) add(vec string) bool {
+	l.dims = len(vec)
+	for i := 0; len(vec) > 0; i++ {
+		var x uint64
+		if len(vec) >= 8 {
+			x, vec = word(vec), vec[8:]
+		} else {
+			for d := range len(vec) {
+				x |= uint64(vec[d]) << (8 * d)
+			}
+			vec = ""
+		}
+		x ^= signs
+		l.even[i] += x & everyOne
+		l.odd[i] += x >> 8 & everyOne
+	}
+	l.vectors++
+	return l.vectors == fullAt
+}
+
+// flush moves what was summed to v.
+func (l *lanes) flush(v *Vector) {
+	for d := range l.dims {
+		lane := l.even[d/8]
+		if d%2 == 1 {
+			lane = l.odd[d/8]
+		}
+		v[d] += int32(lane>>(d%8/2*16)&0xffff) - 128*l.vectors
+	}
+	*l = lanes{}
+}
+
+// word is the first eight bytes of s.
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // Logits writes one score per language to dst, which must have room for all.

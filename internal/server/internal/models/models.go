@@ -91,27 +91,18 @@ func (d Directory) Names(ctx context.Context) ([]string, error) {
 
 // Find finds a model that the caller can ask for by its name.
 func (d Directory) Find(ctx context.Context, name string) (Model, error) {
-	list, err := server.EngineOf(ctx).Agents(ctx)
-	if err != nil {
-		return Model{}, err
-	}
-	find := func(name string) (Model, bool) {
-		if full := dossier.ModeName(name); slices.Contains(d.Modes, full) {
-			return Model{Name: full, Mode: true}, true
-		}
-		at := slices.IndexFunc(list, func(entry dossier.AgentEntry) bool { return entry.Name == name && entry.Kind != remote })
-		if at < 0 {
-			return Model{}, false
-		}
-		return Model{Name: list[at].Name, Instance: list[at].Kind == instance, Template: list[at].Template}, true
-	}
+	wanted := []string{name}
 	if name == "" {
-		if found, ok := find(d.Default); ok {
-			return found, nil
-		}
+		wanted = []string{d.Default, name}
 	}
-	if found, ok := find(name); ok {
-		return found, nil
+	for _, name := range wanted {
+		if full := dossier.ModeName(name); slices.Contains(d.Modes, full) {
+			return Model{Name: full, Mode: true}, nil
+		}
+		found, ok, err := agentNamed(ctx, name)
+		if err != nil || ok {
+			return found, err
+		}
 	}
 	switch i, err := server.EngineOf(ctx).Instance(ctx, name); {
 	case err == nil:
@@ -124,6 +115,22 @@ func (d Directory) Find(ctx context.Context, name string) (Model, error) {
 		return Model{}, err
 	}
 	return Model{}, &dossier.UsageError{Message: fmt.Sprintf("Invalid model '%s'. Available models: ['%s']", name, strings.Join(names, "', '"))}
+}
+
+// agentNamed finds the agent of a name, if the caller can ask for one.
+func agentNamed(ctx context.Context, name string) (found Model, ok bool, err error) {
+	if name == "" {
+		return Model{}, false, nil
+	}
+	list, err := server.EngineOf(ctx).Agents(ctx)
+	if err != nil {
+		return Model{}, false, err
+	}
+	at := slices.IndexFunc(list, func(entry dossier.AgentEntry) bool { return entry.Name == name && entry.Kind != remote })
+	if at < 0 {
+		return Model{}, false, nil
+	}
+	return Model{Name: list[at].Name, Instance: list[at].Kind == instance, Template: list[at].Template}, true, nil
 }
 
 // agentID is how ids of agents look.
