@@ -56,7 +56,7 @@ await open(chromium, async (browser) => {
   for (const p of [page, other]) await expect(p.locator('.board')).text(before.split('\n')[0]);
   assert.equal(await page.locator('.member').count(), await other.locator('.member').count());
   assert.equal(await page.locator('.todos li').count(), await other.locator('.todos li').count());
-  await fetch(gate);
+  await fetch(gate + '/open');
 
   // The report, in both tabs, without anything done for it.
   for (const p of [page, other]) {

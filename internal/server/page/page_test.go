@@ -60,22 +60,83 @@ func drive(t *testing.T, script string, given object) {
 func TestMainPath(t *testing.T) {
 	team := studytest.TheTeam
 	team.Doubt = studytest.Doubt{Unclear: "Do you mean the town or the county?", Asks: 1}
-	looked := make(chan struct{})
-	team.Researcher = func(q *llmtest.Request) *llmtest.Reply {
-		<-looked // the work goes on when the browser has seen it
-		return team.Research(q)
-	}
-	once := sync.OnceFunc(func() { close(looked) })
-	gate := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { once() }))
-	t.Cleanup(gate.Close)
-	t.Cleanup(once)
+	g := newGate(t, &team)
 	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
 	pdf := filepath.Join(t.TempDir(), "report.pdf")
-	drive(t, "main.mjs", object{"url": s.URL, "gate": gate.URL, "question": teamQuestion, "task": "Who is the mayor of Oststrand now?", "pdf": pdf})
+	drive(t, "main.mjs", object{"url": s.URL, "gate": g.url, "question": teamQuestion, "task": "Who is the mayor of Oststrand now?", "pdf": pdf})
 	saved, err := os.ReadFile(pdf)
 	if err != nil || !bytes.Contains(saved, []byte("%%EOF")) {
 		t.Errorf("the PDF is not whole: %v", err)
 	}
+}
+
+// gate holds the researchers of a team up until a script has seen them at work. A
+// script opens it with a request to /open, closes it with one to /close, and has the
+// server restarted with one to /restart.
+type gate struct {
+	url     string
+	restart func() error
+
+	mu   sync.Mutex
+	open chan struct{}
+}
+
+func newGate(t *testing.T, team *studytest.Team) *gate {
+	t.Helper()
+	g := &gate{open: make(chan struct{})}
+	research := *team
+	team.Researcher = func(q *llmtest.Request) *llmtest.Reply {
+		g.mu.Lock()
+		open := g.open
+		g.mu.Unlock()
+		<-open
+		return research.Research(q)
+	}
+	srv := httptest.NewServer(g)
+	t.Cleanup(srv.Close)
+	t.Cleanup(func() { g.set(true) })
+	g.url = srv.URL
+	return g
+}
+
+func (g *gate) set(open bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-g.open:
+		if !open {
+			g.open = make(chan struct{})
+		}
+	default:
+		if open {
+			close(g.open)
+		}
+	}
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/restart":
+		if err := g.restart(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	default:
+		g.set(r.URL.Path == "/open")
+	}
+}
+
+// A run is paused, resumed and told to finish from the page, and the server is
+// restarted under it: nothing is lost, and nothing is shown twice.
+func TestControls(t *testing.T) {
+	team := studytest.TheTeam
+	g := newGate(t, &team)
+	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
+	g.restart = s.Restart
+	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_research", Request: mode.Request{Question: teamQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drive(t, "controls.mjs", object{"url": s.URL, "gate": g.url, "run": rec.ID, "question": teamQuestion})
 }
 
 // Without a model the same path leads to quotations, and the page says so.
