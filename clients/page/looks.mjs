@@ -38,6 +38,14 @@ await open(chromium, async (browser) => {
       await page.goto(`/run/${run}/source/1`);
       await expect(page.locator('.snapshot')).shown();
       await look('snapshot');
+      await page.goto('/talk/' + run);
+      await expect(page.locator('.turn .prose button.cite')).atLeast(1);
+      await look('talk');
+      await page.goto('/knowledge/papers');
+      await page.getByRole('searchbox').fill('lamp');
+      await page.getByRole('searchbox').press('Enter');
+      await expect(page.locator('.quoted')).text('The lamp is kept in the tower');
+      await look('knowledge');
       await page.goto('/settings');
       await expect(page.locator('.findings li')).atLeast(1);
       await look('settings');

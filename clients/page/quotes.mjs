@@ -32,6 +32,19 @@ await open(chromium, async (browser) => {
   await expect(page.locator('.empty')).text('Nothing fits');
   await page.getByRole('searchbox').fill(question.split(' ').pop().replace('?', ''));
   await expect(page.locator('.runs li')).atLeast(1);
+
+  // The collection: what is in it, what of it can't be read and why, and its end.
+  await page.goto('/knowledge');
+  await page.locator('.runs a', { hasText: collection }).click();
+  await expect(page.locator('main')).text('Could not be read: 1');
+  await expect(page.locator('.findings')).text('broken.pdf');
+  await page.getByRole('button', { name: 'Use where none is named' }).click();
+  await expect(page.locator('.tag')).text('in use');
+  await fits(page, 'a collection on a phone');
+  page.removeAllListeners('dialog');
+  page.once('dialog', (d) => d.accept());
+  await page.getByRole('button', { name: 'Delete the collection' }).click();
+  await expect(page.locator('.empty')).text('There are no collections yet');
   await page.done();
 
   // A run that is not there is said to be not there, and what to do.

@@ -80,9 +80,19 @@ export interface Abilities {
 export interface Collection {
   id: string;
   name: string;
+  roots?: string[] | null;
   documents: number;
+  chunks?: number;
   failed?: number;
+  outdated?: number;
   auto?: boolean;
+  synced?: string;
+  failures?: { path: string; reason: string; why: string }[] | null;
+}
+
+export interface Found {
+  hits: { path?: string; title?: string; text?: string; headings?: string[] | null; page?: number; score: number }[];
+  note?: string;
 }
 
 export interface Passage {
@@ -205,12 +215,17 @@ export async function request(method: string, path: string, body?: unknown, more
 
 const get = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await request('GET', path, undefined, { signal })).json();
 const run = (id: string) => '/api/runs/' + encodeURIComponent(id);
+const collection = (name: string) => '/api/kb/collections/' + encodeURIComponent(name);
 const session = (id: string) => '/api/sessions/' + encodeURIComponent(id);
 const tell = async (id: string, what: string, body?: unknown) => void (await request('POST', run(id) + '/' + what, body));
 
 export const api = {
   abilities: () => get<Abilities>('/api/abilities'),
   collections: async () => (await get<{ collections: Collection[] | null; active?: string }>('/api/kb/collections')),
+  collection: (name: string, signal?: AbortSignal) => get<Collection>(collection(name), signal),
+  use: async (name: string) => void (await request('POST', '/api/kb/use', { name })),
+  drop: async (name: string) => void (await request('DELETE', collection(name))),
+  look: async (name: string, text: string): Promise<Found> => (await request('POST', collection(name) + '/search', { Text: text, Limit: 8 })).json(),
   runs: (query: Record<string, string>, signal?: AbortSignal) => get<RunRecord[]>('/api/runs?' + new URLSearchParams(query), signal),
   sessions: (signal?: AbortSignal) => get<Session[]>('/api/sessions?limit=100', signal),
   session: (id: string, signal?: AbortSignal) => get<Session>(session(id), signal),

@@ -5,6 +5,7 @@ import { Refused, request } from './api';
 import { AskScreen } from './ask';
 import { t } from './i18n';
 import { ConversationScreen } from './conversation';
+import { KnowledgeScreen } from './knowledge';
 import { LibraryScreen } from './library';
 import { PassageScreen } from './passage';
 import { usePlace } from './router';
@@ -33,6 +34,7 @@ export function App() {
           <a href="/" data-go aria-current={!screen ? 'page' : undefined}>{t('nav.ask')}</a>
           <a href="/talk" data-go aria-current={screen === 'talk' ? 'page' : undefined}>{t('nav.talk')}</a>
           <a href="/library" data-go aria-current={screen === 'library' ? 'page' : undefined}>{t('nav.library')}</a>
+          <a href="/knowledge" data-go aria-current={screen === 'knowledge' ? 'page' : undefined}>{t('nav.knowledge')}</a>
           <a href="/settings" data-go aria-current={screen === 'settings' ? 'page' : undefined}>{t('nav.settings')}</a>
         </nav>
       </header>
@@ -41,6 +43,7 @@ export function App() {
         : screen === 'run' && id && part === 'source' ? <PassageScreen key={id + n} run={id} number={Number(n)} at={place.query.get('at') ?? ''} />
         : screen === 'run' && id ? <RunScreen key={id} id={id} />
         : screen === 'talk' ? <ConversationScreen id={id ?? ''} />
+        : screen === 'knowledge' ? <KnowledgeScreen name={id ?? ''} />
         : screen === 'library' ? <LibraryScreen />
         : screen === 'settings' ? <SettingsScreen changed={() => redraw((x) => x + 1)} />
         : <main class="narrow" id="main"><Empty title={t('nav.nowhere')} /></main>}

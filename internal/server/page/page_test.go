@@ -203,6 +203,9 @@ func quoting(t *testing.T) *sitetest.Site {
 	if err := os.WriteFile(filepath.Join(dir, "lamp.md"), []byte(note), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "broken.pdf"), []byte("%PDF-1.7 and then nothing of one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: ingest.Name, Request: mode.Request{Question: "read", In: sources.Target{Paths: []string{dir}, Collection: "papers"}}})
 	if err != nil {
 		t.Fatal(err)
