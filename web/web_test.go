@@ -17,7 +17,7 @@ import (
 )
 
 // most is how large the page may be on its way, in bytes.
-const most = 80 << 10
+const most = 80_000
 
 func TestSize(t *testing.T) {
 	sum := 0
@@ -188,6 +188,7 @@ var (
 	constant = regexp.MustCompile(`\bt\('([\w.]+)'`)
 	computed = regexp.MustCompile("\\bt\\(`([\\w.]+)\\.\\$\\{")
 	set      = regexp.MustCompile(`\b(?:word|count)\('(\w+)'`)
+	listed   = regexp.MustCompile(`\['[^']*', '([\w.]+)'\]`) // of a list of keys
 )
 
 // spoken holds a catalogue against what the sources say: no key is missing, none
@@ -204,10 +205,12 @@ func spoken(t *testing.T, catalogue map[string]string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range constant.FindAllSubmatch(raw, -1) {
-			keys[string(m[1])] = true
-			if catalogue[string(m[1])] == "" {
-				t.Errorf("%s says %s, and no catalogue has it", file, m[1])
+		for _, pattern := range []*regexp.Regexp{constant, listed} {
+			for _, m := range pattern.FindAllSubmatch(raw, -1) {
+				keys[string(m[1])] = true
+				if catalogue[string(m[1])] == "" {
+					t.Errorf("%s says %s, and no catalogue has it", file, m[1])
+				}
 			}
 		}
 		for _, pattern := range []*regexp.Regexp{computed, set} {

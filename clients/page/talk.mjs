@@ -50,6 +50,23 @@ await open(chromium, async (browser) => {
   await page.goto(first);
   await expect(page.locator('.turn')).count(3);
 
+  // The palette leads to a run by words that were said in it, with the keyboard alone.
+  await page.keyboard.press('Control+k');
+  await expect(page.locator('.palette input')).shown();
+  await accessible(page, 'the palette');
+  await page.keyboard.type('third');
+  await expect(page.locator('.palette li')).count(1);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/run\//);
+  await expect(page.locator('h1')).text('third question');
+  await page.keyboard.press('?');
+  await expect(page.locator('.palette.keys')).shown();
+  await accessible(page, 'the keys');
+  await page.keyboard.press('Escape');
+  await expect(page.locator('.palette')).gone();
+  await page.goto(first);
+  await expect(page.locator('.turn')).count(3);
+
   // Another title, and no more of the branch.
   await expect(page.locator('aside li')).count(2);
   await page.locator('aside li', { hasText: 'first question' }).getByRole('button', { name: 'Rename' }).click();

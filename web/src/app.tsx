@@ -7,6 +7,7 @@ import { t } from './i18n';
 import { ConversationScreen } from './conversation';
 import { KnowledgeScreen } from './knowledge';
 import { LibraryScreen } from './library';
+import { Keys } from './palette';
 import { PassageScreen } from './passage';
 import { usePlace } from './router';
 import { RunScreen } from './run';
@@ -38,6 +39,7 @@ export function App() {
           <a href="/settings" data-go aria-current={screen === 'settings' ? 'page' : undefined}>{t('nav.settings')}</a>
         </nav>
       </header>
+      {locked === null && <Keys />}
       {locked !== null ? <TokenScreen why={locked} done={() => setRound((r) => r + 1)} />
         : !screen ? <AskScreen key={round} />
         : screen === 'run' && id && part === 'source' ? <PassageScreen key={id + n} run={id} number={Number(n)} at={place.query.get('at') ?? ''} />
