@@ -187,6 +187,13 @@ func TestConversation(t *testing.T) {
 	}
 }
 
+// Where a server asks for a token the page does too, and with it shows what is that
+// user's and nothing else.
+func TestToken(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: served})
+	drive(t, "token.mjs", object{"url": s.URL, "ann": s.Ann, "bob": s.Bob})
+}
+
 // Whatever models, pages, files and tools say: nothing of it runs, and nothing is
 // asked of anybody.
 func TestWordsOfOthersAreText(t *testing.T) {
