@@ -39,6 +39,7 @@ bench: ## measure the kernel, agents, ingest, the index, HTML extraction and the
 	go run ./bench/web
 	go run ./bench/deep
 	go run ./bench/fleet
+	go test -run '^$$' -bench Page -benchtime 1x ./internal/server/page
 	go run ./bench/serve
 
 eval: ## measure quality over the evaluation sets and write bench/results

@@ -1,6 +1,6 @@
 // The team at work: the plan, who does what, what was decided and looked for.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Agent, State } from './fold';
 import { count, format, t, word } from './i18n';
 import { Settled } from './clarify';
@@ -67,10 +67,16 @@ function Card({ agent }: { agent: Agent }) {
       {agent.state === 'working' && (agent.now || agent.tool) && <p class="now">{agent.tool && <b>{word('tool', agent.tool)}</b>} {agent.now}</p>}
       {agent.todos.length > 0 && <ul class="todos">{agent.todos.map((x) => <li class={x.state}><Mark state={x.state} /><span>{x.title}</span></li>)}</ul>}
       {!agent.todos.length && agent.task && <p>{agent.task}</p>}
-      {note && <details><summary>{count('notes', agent.notes.length)}</summary>{agent.notes.map((n) => <p class="note">{n}</p>)}</details>}
+      {note && <Notes notes={agent.notes} />}
       {agent.state === 'done' && !note && agent.now && <p class="note">{agent.now}</p>}
     </article>
   );
+}
+
+// Notes may be hundreds: they are there when they are looked at.
+function Notes({ notes }: { notes: string[] }) {
+  const [open, set] = useState(false);
+  return <details onToggle={(e) => set(e.currentTarget.open)}><summary>{count('notes', notes.length)}</summary>{open && notes.slice(-50).map((n) => <p class="note">{n}</p>)}</details>;
 }
 
 function Searches({ state }: { state: State }) {
