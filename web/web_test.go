@@ -61,6 +61,19 @@ func TestBuiltFilesAreFresh(t *testing.T) {
 	}
 }
 
+// The build tag noui leaves the page out.
+func TestLeftOut(t *testing.T) {
+	for tags, want := range map[string]bool{"": true, "noui": false} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-tags", tags, "-f", "{{.EmbedFiles}}", ".").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := bytes.Contains(out, []byte("app.js")); has != want {
+			t.Errorf("with the tags %q: %s", tags, out)
+		}
+	}
+}
+
 // The state of the page is a fold of the log: over recorded logs, in whichever
 // pieces they come.
 func TestFold(t *testing.T) {
