@@ -59,7 +59,8 @@ var (
 	twice = regexp.MustCompile(`(?i)^(when|where|who|why|how|what|когда|где|кто|почему|зачем|как|куда|откуда|wann|wo|wer|warum|wie|was|quand|où|qui|pourquoi|comment)` +
 		`(?: and | и |, и | und | et )(when|where|who|why|how|what|когда|где|кто|почему|зачем|как|куда|откуда|wann|wo|wer|warum|wie|was|quand|où|qui|pourquoi|comment) (.+)$`)
 	// A whole question, "and", and another one.
-	second    = regexp.MustCompile(`(?i)(?:, and|,? and|, и|\s+и|, а|, und|\s+und|, et)\s+((?:who|whom|whose|when|where|why|how|what|which|кто|кого|когда|где|куда|откуда|почему|зачем|сколько|какой|какая|какое|какие|каков|какова|wer|wann|wo|warum|wie|was|welche[rsn]?)\s.+)$`)
+	second = regexp.MustCompile(`(?i)(?:, and|,? and|, и|\s+и|, а|, und|\s+und|, et)\s+((?:(?:in|at|on|by|for|from|to|under|with|в|во|на|до|за|из|к|о|от|по|при|с|у)\s)?` +
+		`(?:who|whom|whose|when|where|why|how|what|which|кто|кого|кем|когда|где|куда|откуда|почему|зачем|сколько|скольких|как|чем|какой|какая|какое|какие|каком|какую|каким|каких|какого|каков|какова|wer|wann|wo|warum|wie|was|welche[rsn]?)\s.+)$`)
 	asksFirst = regexp.MustCompile(`(?i)^(?:\S+\s){0,2}(?:who|whom|whose|when|where|why|how|what|which|кто|кого|что|когда|где|куда|откуда|почему|зачем|сколько|как|какой|какая|какое|какие|каком|какую|каков|какова|wer|wann|wo|warum|wie|was|welche[rsn]?)\s`)
 	// What asks how two things differ, or how many of those before.
 	weighs  = regexp.MustCompile(`(?i)\b(?:difference|differences|differ|distinguish) |(?:разниц|отлича|различи|различа)|\sиз них|\bof (?:them|these|those)\b|不同|区别|區別|差异|差異|差别|相比|其中`)

@@ -72,6 +72,9 @@ func badBody(err error) error {
 	case errors.As(err, &typ):
 		return badRequest(fmt.Sprintf("a JSON object is expected here, not a %s", typ.Value))
 	}
+	if _, name, ok := strings.Cut(err.Error(), "json: unknown field "); ok {
+		return &Problem{Code: "usage", Message: "there is no field " + name + " here", Hint: "GET /docs shows what each request can have"}
+	}
 	return badRequest("the request is not the JSON that is expected here: " + err.Error())
 }
 

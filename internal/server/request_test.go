@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dossier"
+	"dossier/internal/server"
 	"dossier/llm"
 	"dossier/mode"
 )
@@ -40,5 +41,16 @@ func TestRequestsThroughTheSocket(t *testing.T) {
 	req.Messages = req.Messages[:1]
 	if _, err := b.Start(t.Context(), req); err == nil || !strings.Contains(err.Error(), "last message") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A field that there is not is named, with where those that there are can be seen.
+func TestUnknownFieldIsNamed(t *testing.T) {
+	var into struct {
+		Question string `json:"question"`
+	}
+	problem := server.Describe(server.Decode([]byte(`{"question":"x","qestion":"y"}`), &into))
+	if problem.Code != "usage" || problem.Message != `there is no field "qestion" here` || !strings.Contains(problem.Hint, "/docs") {
+		t.Errorf("%+v", problem)
 	}
 }
