@@ -13,7 +13,7 @@ SOAK ?= 30m
 TOOL := go tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test fmt fmt-check tidy-check vet chromium clients lint vuln bench bench-nginx soak eval eval-deep conformance conformance-responses fuzz
+.PHONY: help build test fmt fmt-check tidy-check vet chromium clients lint vuln bench bench-nginx soak eval eval-deep screenshots conformance conformance-responses fuzz
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -40,6 +40,7 @@ bench: ## measure the kernel, agents, ingest, the index, HTML extraction and the
 	go run ./bench/web
 	go run ./bench/deep
 	go run ./bench/fleet
+	go test -run '^$$' -bench Page -benchtime 1x ./internal/server/page
 	go run ./bench/serve
 
 bench-nginx: ## follow a run through nginx, which has to be installed, for two minutes of silence
@@ -53,6 +54,10 @@ eval: ## measure quality over the evaluation sets and write bench/results
 
 eval-deep: ## measure deep research without a model beside deep_search and one search, and write bench/results/eval-deep.txt
 	go run ./bench/eval -set qa_2wiki_en,qa_hotpot_en,qa_musique_en,research_scholarqa_multi_en -out bench/results/eval-deep.txt
+
+screenshots: chromium clients ## make pictures of every screen of the page in bin/screenshots
+	@mkdir -p bin/screenshots
+	DOSSIER_SCREENSHOTS=$(CURDIR)/bin/screenshots go test -count=1 -timeout 10m ./internal/server/page -run 'TestMainPath|TestLooks'
 
 conformance: clients conformance-responses ## run the suites of others against the server and write bench/results
 	go run ./bench/conformance

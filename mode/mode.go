@@ -51,6 +51,9 @@ type Request struct {
 	// Alone says that the question stands by itself: what was said before it,
 	// instructions excepted, is not looked at.
 	Alone bool `json:"alone,omitempty"`
+	// Plan says whether the user sees the plan of a deep research before anything
+	// is spent on it: auto, show, or edit; empty is as configured.
+	Plan string `json:"plan,omitempty"`
 	// NoInput forbids questions to the user.
 	NoInput bool       `json:"no_input,omitempty"`
 	Limits  run.Limits `json:"limits,omitzero"`

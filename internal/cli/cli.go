@@ -90,6 +90,7 @@ type grammar struct {
 	Verify     verifyCmd     `cmd:"" group:"runs" help:"Check a report and its evidence that runs export wrote."`
 	KB         kbCmd         `cmd:"" name:"kb" group:"docs" help:"Collections of your documents: add, list, search, use, remove."`
 	Dict       dictCmd       `cmd:"" group:"docs" help:"Dictionaries that help to find documents in another language: add, list, remove."`
+	Open       openCmd       `cmd:"" group:"server" help:"Open the page in a browser, and serve it if no server runs."`
 	Serve      serveCmd      `cmd:"" group:"server" help:"Serve runs, documents and agents over HTTP."`
 	Schedules  schedulesCmd  `cmd:"" group:"server" help:"Research that is repeated, with what changed: add, list, show, run."`
 	Webhooks   webhooksCmd   `cmd:"" group:"server" help:"Addresses that are told when runs end: list, test, see what was sent."`

@@ -93,7 +93,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("DATA", filepath.Join(env.WorkDir, "home", ".local", "share", "dossier"))
 			env.Setenv("LANG", "en_US.UTF-8")
 			env.Setenv("DOSSIER_SEARCH_ENGINES", "none") // the scripts ask nobody outside
-			keys := []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "HOST", "PORT", "CONFIG_FILE", "AGENTS_FILE", "LOGGING_FILE"}
+			keys := []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "HOST", "PORT", "CONFIG_FILE", "AGENTS_FILE", "LOGGING_FILE", "BROWSER"}
 			for _, v := range env.Vars {
 				key, _, _ := strings.Cut(v, "=")
 				keys = append(keys, key)

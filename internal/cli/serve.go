@@ -20,6 +20,7 @@ import (
 	"dossier/internal/server/kbqa"
 	"dossier/internal/server/mcp"
 	"dossier/internal/server/openai"
+	"dossier/internal/server/page"
 	"dossier/internal/server/responses"
 	"dossier/internal/server/services"
 	"dossier/internal/server/sgr"
@@ -54,15 +55,11 @@ const (
 	defaultPort = 8010
 )
 
-func (c serveCmd) Run(a *app) error {
-	if err := c.take(a); err != nil {
-		return err
-	}
-	cfg, err := a.settings()
-	if err != nil {
-		return err
-	}
-	host, port, err := listenOn(cfg, a.proc.Env)
+func (c serveCmd) Run(a *app) error { return c.serve(a, func(string) {}) }
+
+// serve serves until it is stopped; listening hears where as soon as that is known.
+func (c serveCmd) serve(a *app, listening func(url string)) error {
+	cfg, host, port, err := c.address(a)
 	if err != nil {
 		return err
 	}
@@ -108,6 +105,7 @@ func (c serveCmd) Run(a *app) error {
 		return err
 	}
 	closing = append(closing, public.Close, attend(a.ctx, engine, &policy))
+	listening(public.URL())
 	if err := a.announce(cfg, engine, public.URL(), required); err != nil {
 		return err
 	}
@@ -133,6 +131,18 @@ func attend(ctx context.Context, engine *dossier.Engine, policy *server.Policy) 
 	}
 }
 
+// address is where the flags and the configuration say to listen.
+func (c serveCmd) address(a *app) (cfg *config.Config, host string, port int, err error) {
+	if err := c.take(a); err != nil {
+		return nil, "", 0, err
+	}
+	if cfg, err = a.settings(); err != nil {
+		return nil, "", 0, err
+	}
+	host, port, err = listenOn(cfg, a.proc.Env)
+	return cfg, host, port, err
+}
+
 // protocols are those that are served beside the API of Dossier itself.
 func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Protocol {
 	generator := cfg.Execution.StreamingGenerator
@@ -147,6 +157,7 @@ func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Pro
 			Write: console.WriteBy(engine.Completions(), cfg.Log.Verbose), Lang: wire.ConsoleSettings(cfg).Lang, TopK: cfg.Console.TopK, IntN: rand.IntN,
 		}),
 		kbqa.Protocol(),
+		page.Protocol(),
 	}
 }
 

@@ -27,11 +27,15 @@ type serving struct {
 type servingKey struct{}
 
 // startServer starts dossier serve on a free port and sets $URL to where it
-// listens: serve ARGS...
+// listens, and $URL_PORT to the port of that: serve ARGS...; with open as the first of them it is dossier open.
 func startServer(ts *testscript.TestScript, _ bool, args []string) {
 	s := ts.Value(servingKey{}).(*serving)
 	*s = serving{keys: s.keys, rest: make(chan []byte, 1)}
-	s.cmd = exec.Command("dossier", append([]string{"serve", "--json", "--port", "0"}, args...)...)
+	command := "serve"
+	if len(args) > 0 && args[0] == "open" {
+		command, args = args[0], args[1:]
+	}
+	s.cmd = exec.Command("dossier", append([]string{command, "--json", "--port", "0"}, args...)...)
 	s.cmd.Dir, s.cmd.Stderr = ts.MkAbs("."), &s.stderr
 	for _, key := range s.keys {
 		if value := ts.Getenv(key); value != "" {
@@ -58,6 +62,7 @@ func startServer(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("the server said %q: %v\n%s", line, err, s.stderr.String())
 		}
 		ts.Setenv("URL", said.URL)
+		ts.Setenv("URL_PORT", said.URL[strings.LastIndexByte(said.URL, ':')+1:])
 	case <-time.After(stuck):
 		ts.Fatalf("the server said nothing")
 	}

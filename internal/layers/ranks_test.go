@@ -51,6 +51,7 @@ var ranks = map[string]int{
 	"lang/terms":            1,
 
 	"event":           0,
+	"web":             0,
 	"lang":            0,
 	"egress":          0,
 	"llm/jsonrepair":  0,

@@ -64,6 +64,13 @@ func libraryRoutes() []Route {
 				return give(w, c, err)
 			},
 		},
+		{
+			Pattern: "GET /api/abilities", Scope: access.Read, Doc: &Doc{Summary: "What there is to work with: modes, models and search engines", Reply: dossier.Abilities{}},
+			Serve: func(w http.ResponseWriter, r *http.Request) error {
+				a, err := EngineOf(r.Context()).Abilities(r.Context())
+				return give(w, a, err)
+			},
+		},
 		{Pattern: "GET /api/doctor", Scope: access.Admin, Serve: diagnose, Doc: &Doc{
 			Summary: "Check that everything works", Reply: []dossier.Finding{}, Query: []Param{{"offline", "boolean", "ask nobody outside"}},
 		}},
@@ -136,6 +143,11 @@ func (c *Client) UseCollection(ctx context.Context, name string) (kb.Collection,
 // Diagnose implements Library.
 func (c *Client) Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error) {
 	return fetch[[]dossier.Finding](ctx, c, http.MethodGet, "/api/doctor?offline="+strconv.FormatBool(offline), nil)
+}
+
+// Abilities implements Library.
+func (c *Client) Abilities(ctx context.Context) (dossier.Abilities, error) {
+	return fetch[dossier.Abilities](ctx, c, http.MethodGet, "/api/abilities", nil)
 }
 
 func collection(name string) string { return "/api/kb/collections/" + url.PathEscape(name) }

@@ -193,7 +193,7 @@ func cannotListen(host string, port int, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		who := "another program listens"
-		if isDossier(at) {
+		if Reached(at) {
 			who = "another `dossier serve` listens"
 		}
 		return &dossier.UsageError{Message: fmt.Sprintf("%s on %s already", who, at), Hint: fmt.Sprintf("end it, or choose another port: dossier serve --port %d", port+1), Err: err}
@@ -205,8 +205,9 @@ func cannotListen(host string, port int, err error) error {
 	return fmt.Errorf("listening on %s: %w", at, err)
 }
 
-// isDossier asks whether it is one of ours that listens somewhere.
-func isDossier(at string) bool {
+// Reached says whether it is a server of ours that listens at an address, as
+// 127.0.0.1:8010.
+func Reached(at string) bool {
 	client := &http.Client{Timeout: 500 * time.Millisecond, Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	resp, err := client.Get("http://" + at + "/health")

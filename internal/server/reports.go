@@ -9,6 +9,7 @@ import (
 	"dossier"
 	"dossier/internal/access"
 	"dossier/internal/base/fonts"
+	"dossier/internal/store"
 	"dossier/report"
 	"dossier/report/evidence"
 	"dossier/run"
@@ -36,6 +37,10 @@ func reportRoutes() []Route {
 			},
 		},
 		{
+			Pattern: "GET " + aRun + "/snapshots/{hash}", Scope: access.Read, Serve: snapshot,
+			Doc: &Doc{Summary: "One of the texts that a run's report rests on, as it was read", Media: "text/plain; charset=utf-8"},
+		},
+		{
 			Pattern: "GET " + aRun + "/bundle", Scope: access.Read, Doc: &Doc{Summary: "All that is recorded of a run: its record, journal and events", Reply: dossier.Bundle{}},
 			Serve: func(w http.ResponseWriter, r *http.Request) error {
 				b, err := EngineOf(r.Context()).Export(r.Context(), r.PathValue("id"))
@@ -60,6 +65,20 @@ func reportRoutes() []Route {
 		}})
 	}
 	return routes
+}
+
+// snapshot serves a text that the report of a run rests on.
+func snapshot(w http.ResponseWriter, r *http.Request) error {
+	texts, err := EngineOf(r.Context()).Snapshots(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	hash := r.PathValue("hash")
+	text, ok := texts[hash]
+	if !ok {
+		return fmt.Errorf("the text %q of run %s: %w", hash, r.PathValue("id"), store.ErrNotFound)
+	}
+	return file(w, hash+".txt", "text/plain; charset=utf-8", []byte(text), false)
 }
 
 // deliver serves a run's report in a format.

@@ -70,6 +70,8 @@ var rows = map[string]struct {
 	"POST /api/kb/collections/{name}/search":   {owned, `{"text":"secret"}`},
 	"POST /api/kb/search":                      {shared, `{"text":"secret"}`},
 	"POST /api/kb/use":                         {operators, `{"name":"anns-papers"}`},
+	"GET /api/runs/{id}/snapshots/{hash}":      {owned, ""},
+	"GET /api/abilities":                       {shared, ""},
 	"GET /api/doctor":                          {operators, ""},
 	"GET /api/agents":                          {listed, ""},
 	"GET /api/agents/{name}":                   {owned, ""},
@@ -161,7 +163,7 @@ func (e estate) at(path string) (hers, none string) {
 		switch part {
 		case "{id}", "{name}":
 			parts[i], without[i] = kinds[parts[i-1]], strings.Repeat("z", len(kinds[parts[i-1]]))
-		case "{n}":
+		case "{n}", "{hash}":
 			parts[i], without[i] = "1", "1"
 		}
 	}

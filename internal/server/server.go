@@ -72,6 +72,7 @@ type Library interface {
 	DeleteCollection(ctx context.Context, name string) error
 	UseCollection(ctx context.Context, name string) (kb.Collection, error)
 	Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error)
+	Abilities(ctx context.Context) (dossier.Abilities, error)
 }
 
 // Keyring is what can be done with tokens.

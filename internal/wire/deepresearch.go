@@ -53,8 +53,33 @@ func (d *deepResearch) SettingsFor(ctx context.Context, req *mode.Request) (any,
 			return nil, err
 		}
 	}
+	if frozen, err = reviewed(frozen, req.Plan); err != nil {
+		return nil, err
+	}
 	raw, err := json.Marshal(frozen)
 	return deepSettings{Engine: d.engine, Settings: raw}, err
+}
+
+// reviewed are the settings of an engine with the plan looked at as a request asks
+// for; "" is as configured.
+func reviewed(settings any, how string) (any, error) {
+	review := study.PlanReview(how)
+	switch review {
+	case "":
+		return settings, nil
+	case study.PlanAuto, study.PlanShow, study.PlanEdit:
+	default:
+		return nil, &usage.Error{Message: fmt.Sprintf("a plan can't be looked at in the way %q", how), Hint: "the ways are auto, show and edit"}
+	}
+	switch s := settings.(type) {
+	case evidence.Settings:
+		s.Review = review
+		return s, nil
+	case supervised.Settings:
+		s.Plan = review
+		return s, nil
+	}
+	return settings, nil
 }
 
 // named is the engine of a name.

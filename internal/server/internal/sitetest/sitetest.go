@@ -4,8 +4,11 @@ package sitetest
 
 import (
 	"maps"
+	"net"
 	"net/url"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"dossier"
@@ -22,6 +25,25 @@ type Site struct {
 	// Ann and Bob are tokens of two users, Root that of the operator.
 	Ann, Bob, Root string
 	Model          *llmtest.Server
+
+	options server.Options
+	public  *server.Public
+}
+
+// Restart ends the server and serves anew at the same address; the engine goes on.
+func (s *Site) Restart() error {
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		return err
+	}
+	if s.options.Port, err = strconv.Atoi(port); err != nil {
+		return err
+	}
+	if err := s.public.Close(); err != nil {
+		return err
+	}
+	s.public, err = server.Listen(s.options)
+	return err
 }
 
 // Options of a site.
@@ -71,13 +93,13 @@ func Start(t testing.TB, o Options) *Site {
 		}
 		*into = made.Text
 	}
-	public, err := server.Listen(server.Options{
+	s.options = server.Options{
 		Engine: s.Engine, Version: "test", Host: "127.0.0.1", Access: server.Access{Required: !o.Open, Token: s.Root}, Protocols: o.Protocols(s.Engine),
-	})
-	if err != nil {
+	}
+	if s.public, err = server.Listen(s.options); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = public.Close() })
-	s.URL = public.URL()
+	t.Cleanup(func() { _ = s.public.Close() })
+	s.URL = s.public.URL()
 	return s
 }

@@ -1,0 +1,117 @@
+// Every payload wherever others' words are shown: nothing runs, nothing is asked of
+// anybody, nothing of it becomes a part of the page that does something.
+
+import { assert, expect, given, open, tab } from './browser.mjs';
+import { payloads } from './payloads.mjs';
+
+const { chromium, url } = given();
+assert.ok(payloads.length >= 150, `there are ${payloads.length} payloads`);
+assert.equal(new Set(payloads).size, payloads.length);
+
+// A log in which the payloads are what a model, pages, files and tools said.
+function log(list, whole = true) {
+  let seq = 0;
+  const lines = [];
+  const tell = (kind, data, agent) => lines.push({ v: 1, run: 'x', session: 'x', seq: ++seq, time: '2026-01-01T00:00:00Z', agent, kind, data });
+  tell('run.status', { status: 'running' });
+  tell('message', { role: 'user', text: list[0] });
+  tell('plan.updated', { title: list[0], steps: list.map((title) => ({ title, state: 'done', queries: [title] })) });
+  list.forEach((p, i) => {
+    tell('agent.started', { name: 'agent_' + i, role: p, task: p });
+    tell('todo.updated', { id: 't' + i, agent: 'agent_' + i, title: p, state: 'active' });
+    tell('agent.action', { tool: p, arguments: { query: p } }, 'agent_' + i);
+    tell('note.added', { text: p, sources: [1] }, 'agent_' + i);
+    tell('search.started', { query: p, engine: p });
+    tell('search.results', { query: p, engine: p, found: 1, new: 1, error: i % 2 ? p : '' });
+    tell('source.found', { number: i + 1, title: p, url: i % 2 ? p : 'http://127.0.0.1/' + encodeURIComponent(p), snippet: p, hash: 'sha256-x' });
+    tell('source.failed', { url: p, reason: p });
+    tell('supervisor.decision', { decision: p, reason: p, tasks: [p] });
+    tell('model.failed', { code: p, message: p, then: 'rules' });
+    tell('clarify.asked', { id: 'a' + i, questions: [p], options: [p], reason: p });
+    tell('clarify.answered', { id: 'a' + i, answer: p });
+    tell('report.section', { index: i, title: p, text: p });
+  });
+  tell('agent.reflected', { text: list[0], gaps: list });
+  tell('followups', { questions: list });
+  const answer = list.map((p) => `${p} [1]`).join('\n\n');
+  if (whole) tell('message', { role: 'assistant', text: answer, answer, reasoning: list.join('\n\n'), key_points: list, model: list[0], citations: [{ number: 1, url: 'javascript:top.pwned=1', title: list[0], start: 0, end: 1, quote: list[0] }] });
+  tell('run.status', { status: 'done' });
+  return lines.map((e) => `id: ${e.seq}\ndata: ${JSON.stringify(e)}\n\n`).join('') + 'event: end\ndata: {}\n\n';
+}
+
+const json = (body) => ({ contentType: 'application/json', body: JSON.stringify(body) });
+
+await open(chromium, async (browser) => {
+  for (let at = 0; at < payloads.length; at += 60) {
+    const list = payloads.slice(at, at + 60);
+    const page = await tab(browser, url);
+    const passages = list.map((text) => ({ text, passage: { source: 1, start: 0, end: 4, heading_path: [text] }, link: text }));
+    const report = {
+      version: 1, question: list[0], outcome: 'partial', kind: 'research', coverage: { claims: { covered: 1, total: 2 }, facets: { covered: 1, total: 2 }, missing: list, independent: 1 }, notes: list, follow_ups: list,
+      sources: list.map((p, i) => ({ number: i + 1, uri: i % 2 ? p : 'javascript:top.pwned=1', title: p, author: p, date: p, site: p, kind: i % 3 ? 'web' : p, snapshot: 'sha256-x', passages })),
+      conflicts: list.map((p) => ({ a: { passage: { source: 1, start: 0, end: 4 }, quote: p, value: p, date: p }, b: { passage: { source: 2, start: 0, end: 4 }, quote: p, value: p } })),
+    };
+    const record = { id: 'x', session: 'x', mode: list[0], title: list[0], status: 'done', created: '2026-01-01T00:00:00Z', active: 0, last_seq: 1, failure: { code: 'x', message: list[0], hint: list[0] } };
+    await page.route('**/api/runs/x/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(list) }));
+    await page.route('**/api/runs/x?view=record', (r) => r.fulfill(json(record)));
+    await page.route('**/api/runs/x/report.json', (r) => r.fulfill(json(report)));
+    await page.route('**/api/runs/x/snapshots/*', (r) => r.fulfill({ contentType: 'text/plain', body: list.join('\n') }));
+    await page.route('**/api/runs?*', (r) => r.fulfill(json(list.map((title, i) => ({ ...record, id: 'x' + i, title, mode: title })))));
+    await page.route('**/api/kb/collections', (r) => r.fulfill(json({ collections: list.map((name, i) => ({ id: 'c' + i, name, documents: 1 })) })));
+    await page.route('**/api/doctor*', (r) => r.fulfill(json(list.map((what) => ({ what, ok: false, detail: what, hint: what })))));
+
+    await page.route('**/api/runs/y/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(list, false) }));
+    await page.route('**/api/runs/y?view=record', (r) => r.fulfill(json({ ...record, id: 'y' })));
+
+    const harmless = async (where) => {
+      const found = await page.evaluate(() => {
+        const bad = [];
+        if (window.pwned || top.pwned) bad.push('something ran');
+        for (const el of document.querySelectorAll('script, style, iframe, object, embed, link, meta, base, form[action], img, video, audio, svg image, [style]')) {
+          const own = el.closest('head') || el.matches('.brand img') || (el.matches('[style]') && el.closest('.bar, .popover'));
+          if (!own) bad.push('an element: ' + el.outerHTML.slice(0, 120));
+        }
+        for (const el of document.querySelectorAll('#main *')) {
+          for (const a of el.attributes) if (/^on/i.test(a.name)) bad.push('a handler: ' + el.outerHTML.slice(0, 120));
+          if (el.parentElement.closest('.prose') && (el.id && !/^part-\d+$/.test(el.id) || (el.className && !/^(cite( verified)?|unsupported|wide)$/.test(el.className)))) bad.push('a part of the page: ' + el.outerHTML.slice(0, 120));
+        }
+        for (const a of document.querySelectorAll('#main a[href]')) {
+          const ours = a.hasAttribute('data-go') || a.getAttribute('href').startsWith('#part-') || a.getAttribute('href') === '/docs';
+          if (!ours && !/^https?:\/\//i.test(a.getAttribute('href'))) bad.push('an address: ' + a.outerHTML.slice(0, 120));
+          if (a.closest('.prose') && a.hasAttribute('data-go')) bad.push('a place of the page: ' + a.outerHTML.slice(0, 120));
+        }
+        return bad;
+      });
+      assert.deepEqual(found, [], `${where}, payloads from ${at}`);
+    };
+    await page.goto('/run/x');
+    await expect(page.locator('.prose p').first()).shown();
+    await expect(page.locator('.exports button')).atLeast(5);
+    await harmless('the report');
+    await page.locator('.report button.cite').first().click();
+    await expect(page.locator('.popover')).shown();
+    await harmless('the popover');
+    await page.keyboard.press('Escape');
+    // Whatever there is to point at or to focus does nothing.
+    await page.evaluate(() => document.querySelectorAll('.prose *').forEach((el) => ['mouseover', 'pointerover', 'focus', 'blur', 'toggle', 'animationstart', 'error', 'load'].forEach((n) => el.dispatchEvent(new window.Event(n)))));
+    for (const name of ['work', 'sources', 'log']) {
+      await page.locator('#tab-' + name).click();
+      await expect(page.locator('#panel li').first()).shown();
+      await harmless(name);
+    }
+    // Each by itself: one that is not closed would hide those behind it.
+    await page.goto('/run/y');
+    await expect(page.locator('.live section')).count(list.length);
+    await harmless('sections');
+    await page.goto('/run/x/source/1?at=0-9');
+    await expect(page.locator('.snapshot mark')).shown();
+    await harmless('a source');
+    for (const [path, sign] of [['/', '.runs li'], ['/library', '.runs li'], ['/settings', '.findings li']]) {
+      await page.goto(path);
+      await expect(page.locator(sign).first()).shown();
+      await harmless(path);
+    }
+    await page.done();
+  }
+});
+console.log(payloads.length, 'payloads');

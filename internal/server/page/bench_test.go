@@ -1,0 +1,34 @@
+package page_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"dossier/internal/clienttest"
+	"dossier/internal/server/internal/sitetest"
+	"dossier/reader/chromium"
+)
+
+// BenchmarkPage opens the page on loopback and has it follow ten thousand events.
+func BenchmarkPage(b *testing.B) {
+	browser := chromium.Find()
+	if browser == "" {
+		b.Skip("no Chromium or Chrome is installed")
+	}
+	s := sitetest.Start(b, sitetest.Options{Protocols: served, Open: true})
+	raw, err := json.Marshal(object{"chromium": browser, "url": s.URL, "events": 10_000})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		var seen struct{ Paint, FPS, Middle, Slow, Worst float64 }
+		if err := json.Unmarshal([]byte(clienttest.Node(b, filepath.Join("page", "bench.mjs"), string(raw))), &seen); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(seen.Paint, "ms/first-paint")
+		b.ReportMetric(seen.FPS, "frames/s")
+		b.ReportMetric(seen.Slow, "ms/frame-p95")
+		b.ReportMetric(seen.Worst, "ms/frame-worst")
+	}
+}

@@ -1,0 +1,289 @@
+package page_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"dossier"
+	"dossier/internal/clienttest"
+	"dossier/internal/server"
+	"dossier/internal/server/internal/sitetest"
+	"dossier/internal/server/page"
+	"dossier/internal/studytest"
+	"dossier/llm/llmtest"
+	"dossier/mode"
+	"dossier/mode/ingest"
+	"dossier/reader"
+	"dossier/reader/chromium"
+	"dossier/run"
+	"dossier/sources"
+	"dossier/web"
+)
+
+func TestMain(m *testing.M) {
+	reader.WorkerMain()
+	os.Exit(m.Run())
+}
+
+type object = map[string]any
+
+const teamQuestion = "What is known about Oststrand, its mayor, the Keldra Bridge and the Aune spotted newt?"
+
+func served(*dossier.Engine) []server.Protocol { return []server.Protocol{page.Protocol()} }
+
+// drive runs a script with a browser. With DOSSIER_SCREENSHOTS it leaves pictures
+// of what it saw in that folder.
+func drive(t *testing.T, script string, given object) {
+	t.Helper()
+	browser := chromium.Find()
+	if browser == "" {
+		t.Skip("no Chromium or Chrome is installed")
+	}
+	given["chromium"], given["shots"] = browser, os.Getenv("DOSSIER_SCREENSHOTS")
+	raw, err := json.Marshal(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clienttest.Node(t, filepath.Join("page", script), string(raw))
+}
+
+// Somebody asks, is asked back, changes the plan, watches the team, checks a
+// sentence and takes the PDF along; a reload and a second tab show the same.
+func TestMainPath(t *testing.T) {
+	team := studytest.TheTeam
+	team.Doubt = studytest.Doubt{Unclear: "Do you mean the town or the county?", Asks: 1}
+	g := newGate(t, &team)
+	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
+	pdf := filepath.Join(t.TempDir(), "report.pdf")
+	drive(t, "main.mjs", object{"url": s.URL, "gate": g.url, "question": teamQuestion, "task": "Who is the mayor of Oststrand now?", "pdf": pdf})
+	saved, err := os.ReadFile(pdf)
+	if err != nil || !bytes.Contains(saved, []byte("%%EOF")) {
+		t.Errorf("the PDF is not whole: %v", err)
+	}
+}
+
+// gate holds the researchers of a team up until a script has seen them at work. A
+// script opens it with a request to /open, closes it with one to /close, and has the
+// server restarted with one to /restart.
+type gate struct {
+	url     string
+	restart func() error
+
+	mu   sync.Mutex
+	open chan struct{}
+}
+
+func newGate(t *testing.T, team *studytest.Team) *gate {
+	t.Helper()
+	g := &gate{open: make(chan struct{})}
+	research := *team
+	team.Researcher = func(q *llmtest.Request) *llmtest.Reply {
+		g.mu.Lock()
+		open := g.open
+		g.mu.Unlock()
+		<-open
+		return research.Research(q)
+	}
+	srv := httptest.NewServer(g)
+	t.Cleanup(srv.Close)
+	t.Cleanup(func() { g.set(true) })
+	g.url = srv.URL
+	return g
+}
+
+func (g *gate) set(open bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-g.open:
+		if !open {
+			g.open = make(chan struct{})
+		}
+	default:
+		if open {
+			close(g.open)
+		}
+	}
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/restart":
+		if err := g.restart(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	default:
+		g.set(r.URL.Path == "/open")
+	}
+}
+
+// A run is paused, resumed and told to finish from the page, and the server is
+// restarted under it: nothing is lost, and nothing is shown twice.
+func TestControls(t *testing.T) {
+	team := studytest.TheTeam
+	g := newGate(t, &team)
+	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
+	g.restart = s.Restart
+	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_research", Request: mode.Request{Question: teamQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drive(t, "controls.mjs", object{"url": s.URL, "gate": g.url, "run": rec.ID, "question": teamQuestion})
+}
+
+// Without a model the same path leads to quotations, and the page says so.
+func TestWithoutModel(t *testing.T) {
+	s := quoting(t)
+	drive(t, "quotes.mjs", object{"url": s.URL, "question": "Where is the lamp kept?", "collection": "papers", "words": "The lamp is kept in the tower by the old harbour."})
+}
+
+// Each screen is fit to be seen in all languages, colours and widths.
+func TestLooks(t *testing.T) {
+	s := quoting(t)
+	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_search", Request: mode.Request{Question: "Where is the lamp kept?", In: sources.Target{Collection: "papers"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, rec.ID)
+	drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID})
+}
+
+// A conversation of three turns, with a question that is asked anew in a branch:
+// what was said before goes along, and the conversation itself stays as it was.
+func TestConversation(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: served, Open: true})
+	drive(t, "talk.mjs", object{"url": s.URL})
+	calls := s.Model.Calls()
+	heard := func(question string) string {
+		t.Helper()
+		for _, c := range calls {
+			if c.Request != nil && c.Request.Question() == question {
+				var all []string
+				for _, m := range c.Request.Messages[1:] {
+					all = append(all, m.Content)
+				}
+				return strings.Join(all, "\n")
+			}
+		}
+		t.Fatalf("the model was never asked %q", question)
+		return ""
+	}
+	if said := heard("third question"); !strings.Contains(said, "first question") || !strings.Contains(said, "second question") {
+		t.Errorf("the third turn knows %q", said)
+	}
+	if said := heard("second, said better"); !strings.Contains(said, "first question") || strings.Contains(said, "third") {
+		t.Errorf("the branch knows %q", said)
+	}
+	if said := heard("and in the branch?"); !strings.Contains(said, "first question") || !strings.Contains(said, "second, said better") {
+		t.Errorf("the next turn of the branch knows %q", said)
+	}
+}
+
+// Where a server asks for a token the page does too, and with it shows what is that
+// user's and nothing else.
+func TestToken(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: served})
+	drive(t, "token.mjs", object{"url": s.URL, "ann": s.Ann, "bob": s.Bob})
+}
+
+// Whatever models, pages, files and tools say: nothing of it runs, and nothing is
+// asked of anybody.
+func TestWordsOfOthersAreText(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: served, Open: true})
+	drive(t, "xss.mjs", object{"url": s.URL})
+}
+
+// quoting is a site without a model and with one collection.
+func quoting(t *testing.T) *sitetest.Site {
+	t.Helper()
+	s := sitetest.Start(t, sitetest.Options{Protocols: served, Open: true, Set: map[string]string{"models.default.base_url": "", "models.default.model": ""}})
+	dir := t.TempDir()
+	note := "# The lamp\n\nMany ask about it.\n\nThe lamp is kept in the tower by the old harbour. It was lit in 1871 and weighs 40 kg.\n"
+	if err := os.WriteFile(filepath.Join(dir, "lamp.md"), []byte(note), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "broken.pdf"), []byte("%PDF-1.7 and then nothing of one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: ingest.Name, Request: mode.Request{Question: "read", In: sources.Target{Paths: []string{dir}, Collection: "papers"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, rec.ID)
+	return s
+}
+
+// until waits for the end of a run.
+func until(t *testing.T, s *sitetest.Site, id string) {
+	t.Helper()
+	for _, err := range s.Engine.Events(t.Context(), id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rec, err := s.Engine.Get(t.Context(), id); err != nil || rec.Status != run.Done {
+		t.Fatalf("run %s is %s: %v", id, rec.Status, err)
+	}
+}
+
+// The page is found at its own places, with a policy under which nothing but it
+// runs; whatever else there is not stays a problem in JSON.
+func TestServed(t *testing.T) {
+	handler, closing := server.NewHandler(server.Options{Engine: (*dossier.Engine)(nil), Protocols: served(nil)})
+	defer closing()
+	srv := httptest.NewServer(handler)
+	defer srv.Close()
+	get := func(path string, header ...string) (*http.Response, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i+1 < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp, string(body)
+	}
+	for _, path := range []string{"/", "/run/1m7en6c281wr45xt", "/run/x/source/3?at=1-2", "/library", "/settings"} {
+		resp, body := get(path)
+		policy := resp.Header.Get("Content-Security-Policy")
+		if resp.StatusCode != http.StatusOK || !strings.Contains(body, "/page/app.js") || policy != web.Policy || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: %s %s", path, resp.Status, policy)
+		}
+		if strings.Contains(body, "<style") || strings.Contains(body, " style=") || strings.Count(body, "<script") != 1 {
+			t.Errorf("%s has something inline:\n%s", path, body)
+		}
+	}
+	for _, name := range []string{"app.js", "app.css", "icon.svg"} {
+		resp, _ := get("/page/"+name, "Accept-Encoding", "gzip")
+		tag := resp.Header.Get("ETag")
+		if resp.StatusCode != http.StatusOK || tag == "" || resp.Header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s: %s %v", name, resp.Status, resp.Header)
+		}
+		if again, body := get("/page/"+name, "If-None-Match", tag); again.StatusCode != http.StatusNotModified || body != "" {
+			t.Errorf("%s again: %s", name, again.Status)
+		}
+	}
+	for _, path := range []string{"/nothing", "/api/nothing", "/page/nothing.js", "/page/"} {
+		if resp, body := get(path); resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "no_route") {
+			t.Errorf("%s: %s %s", path, resp.Status, body)
+		}
+	}
+}

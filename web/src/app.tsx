@@ -1,0 +1,54 @@
+// The frame around every screen.
+
+import { useEffect, useState } from 'preact/hooks';
+import { Refused, request } from './api';
+import { AskScreen } from './ask';
+import { t } from './i18n';
+import { ConversationScreen } from './conversation';
+import { KnowledgeScreen } from './knowledge';
+import { LibraryScreen } from './library';
+import { Keys } from './palette';
+import { PassageScreen } from './passage';
+import { usePlace } from './router';
+import { RunScreen } from './run';
+import { SettingsScreen, TokenScreen } from './settings';
+import { Empty } from './ui';
+
+export function App() {
+  const place = usePlace();
+  const [, redraw] = useState(0);
+  const [locked, setLocked] = useState<string | null>(null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    request('GET', '/api/me').then(() => setLocked(null), (err) => err instanceof Refused && err.status === 401 && setLocked(err.problem.message));
+  }, [round]);
+  const [screen, id, part, n] = place.path;
+  useEffect(() => {
+    if (screen !== 'run') document.title = 'Dossier';
+  }, [screen]);
+  return (
+    <>
+      <a class="skip" href="#main">{t('nav.skip')}</a>
+      <header class="top">
+        <a class="brand" href="/" data-go><img src="/page/icon.svg" alt="" width="26" height="26" />Dossier</a>
+        <nav aria-label={t('nav.label')}>
+          <a href="/" data-go aria-current={!screen ? 'page' : undefined}>{t('nav.ask')}</a>
+          <a href="/talk" data-go aria-current={screen === 'talk' ? 'page' : undefined}>{t('nav.talk')}</a>
+          <a href="/library" data-go aria-current={screen === 'library' ? 'page' : undefined}>{t('nav.library')}</a>
+          <a href="/knowledge" data-go aria-current={screen === 'knowledge' ? 'page' : undefined}>{t('nav.knowledge')}</a>
+          <a href="/settings" data-go aria-current={screen === 'settings' ? 'page' : undefined}>{t('nav.settings')}</a>
+        </nav>
+      </header>
+      {locked === null && <Keys />}
+      {locked !== null ? <TokenScreen why={locked} done={() => setRound((r) => r + 1)} />
+        : !screen ? <AskScreen key={round} />
+        : screen === 'run' && id && part === 'source' ? <PassageScreen key={id + n} run={id} number={Number(n)} at={place.query.get('at') ?? ''} />
+        : screen === 'run' && id ? <RunScreen key={id} id={id} />
+        : screen === 'talk' ? <ConversationScreen id={id ?? ''} />
+        : screen === 'knowledge' ? <KnowledgeScreen name={id ?? ''} />
+        : screen === 'library' ? <LibraryScreen />
+        : screen === 'settings' ? <SettingsScreen changed={() => redraw((x) => x + 1)} />
+        : <main class="narrow" id="main"><Empty title={t('nav.nowhere')} /></main>}
+    </>
+  );
+}

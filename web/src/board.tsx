@@ -1,0 +1,106 @@
+// The team at work: the plan, who does what, what was decided and looked for.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Agent, State } from './fold';
+import { count, format, t, word } from './i18n';
+import { Settled } from './clarify';
+import { Empty, Icon, Spinner } from './ui';
+
+export function Board({ state }: { state: State }) {
+  const team = state.agents.filter((a) => a.name !== 'supervisor');
+  const bare = !state.plan && !team.length && !state.searches.length;
+  if (bare) return state.status === 'running' ? <Spinner label={t('board.begins')} /> : <Empty title={t('board.none')} />;
+  const rubric = state.coverage.rubric;
+  return (
+    <div class="board">
+      <div>
+        {state.progress && <Progress progress={state.progress} />}
+        {state.plan && (
+          <section aria-labelledby="steps">
+            <h2 id="steps">{t('board.plan')}{rubric && rubric.total > 0 && <small> {t('board.rubric', { covered: rubric.covered, total: rubric.total })}</small>}</h2>
+            {rubric && rubric.total > 0 && <Bar share={rubric.covered / rubric.total} />}
+            <ol class="steps">{state.plan.steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title}</span></li>)}</ol>
+          </section>
+        )}
+        <Settled asks={state.asks} />
+        {state.reflected && (
+          <section><h2>{t('board.reflected')}</h2><p>{state.reflected.text}{state.reflected.score > 0 && <b> {state.reflected.score}/10</b>}</p>
+            {state.reflected.gaps.length > 0 && <ul>{state.reflected.gaps.map((g) => <li>{g}</li>)}</ul>}</section>
+        )}
+        {state.decisions.length > 0 && (
+          <section aria-labelledby="decisions">
+            <h2 id="decisions">{t('board.decisions')}</h2>
+            <ol class="decisions">
+              {state.decisions.map((d) => (
+                <li><span class={'tag ' + d.decision}>{word('decision', d.decision)}</span> {d.reason}{d.tasks.length > 0 && <ul>{d.tasks.map((x) => <li>{x}</li>)}</ul>}</li>
+              ))}
+            </ol>
+          </section>
+        )}
+      </div>
+      <div>
+        {team.length > 0 && (
+          <section aria-labelledby="team">
+            <h2 id="team">{t('board.team')}</h2>
+            <div class="team">{team.map((a) => <Card key={a.name} agent={a} />)}</div>
+          </section>
+        )}
+        {state.searches.length > 0 && <Searches state={state} />}
+      </div>
+    </div>
+  );
+}
+
+function Progress({ progress }: { progress: NonNullable<State['progress']> }) {
+  return <p class="progress" role="status"><i class="beat" aria-hidden="true" />{word('progress', progress.what)} {format(progress.done)}{progress.total > 0 && '/' + format(progress.total)} <small>{progress.note}</small></p>;
+}
+
+export const Mark = ({ state }: { state: string }) => (
+  <span class={'mark ' + state} title={word('todo', state)}>{state === 'done' ? <Icon name="check" /> : state === 'dropped' ? <Icon name="close" /> : <i />}<span class="hidden">{word('todo', state)}</span></span>
+);
+
+function Card({ agent }: { agent: Agent }) {
+  const note = agent.notes[agent.notes.length - 1];
+  return (
+    <article class={'member ' + agent.state}>
+      <header><strong>{agent.role || agent.name}</strong><span class="hint">{agent.state === 'working' && <i class="beat" aria-hidden="true" />}{word('agent', agent.state)}</span></header>
+      {agent.state === 'working' && (agent.now || agent.tool) && <p class="now">{agent.tool && <b>{word('tool', agent.tool)}</b>} {agent.now}</p>}
+      {agent.todos.length > 0 && <ul class="todos">{agent.todos.map((x) => <li class={x.state}><Mark state={x.state} /><span>{x.title}</span></li>)}</ul>}
+      {!agent.todos.length && agent.task && <p>{agent.task}</p>}
+      {note && <Notes notes={agent.notes} />}
+      {agent.state === 'done' && !note && agent.now && <p class="note">{agent.now}</p>}
+    </article>
+  );
+}
+
+// Notes may be hundreds: they are there when they are looked at.
+function Notes({ notes }: { notes: string[] }) {
+  const [open, set] = useState(false);
+  return <details onToggle={(e) => set(e.currentTarget.open)}><summary>{count('notes', notes.length)}</summary>{open && notes.slice(-50).map((n) => <p class="note">{n}</p>)}</details>;
+}
+
+function Searches({ state }: { state: State }) {
+  const last = state.searches.slice(-12).reverse();
+  return (
+    <section aria-labelledby="searches">
+      <h2 id="searches">{t('board.searches')} <small>{format(state.searches.length)}</small></h2>
+      <ul class="searches">
+        {last.map((s) => (
+          <li class={s.error ? 'bad' : s.over ? '' : 'active'}>
+            <Icon name="search" /><span>{s.query}</span>
+            <small>{!s.over ? '…' : s.error ? s.error : t('search.found', { found: s.found, fresh: s.fresh })}</small>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Bar shows a share beside words that say it. */
+export function Bar({ share }: { share: number }) {
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    bar.current!.style.width = 100 * share + '%';
+  }, [share]);
+  return <span class="bar" aria-hidden="true"><i ref={bar} /></span>;
+}

@@ -1,0 +1,185 @@
+// A conversation: what was asked and answered in turn, and the list of all.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, type RunRecord, type Said, type Session } from './api';
+import { ended } from './events';
+import { open, type State } from './fold';
+import { ago, count, t, word, type Key } from './i18n';
+import { go, runPath, talkPath } from './router';
+import { useRun } from './run-state';
+import { Clarify } from './clarify';
+import { Cited } from './report';
+import { Button, Empty, Icon, Markdown, Pill, Spinner, Tile, Trouble, host, useAction, useLoaded } from './ui';
+
+export function ConversationScreen({ id }: { id: string }) {
+  const sessions = useLoaded((signal) => api.sessions(signal), [id]);
+  return (
+    <main class="talk" id="main">
+      <aside aria-labelledby="talks">
+        <h2 id="talks">{t('talk.list')}</h2>
+        {sessions.error ? <Trouble error={sessions.error} again={sessions.again} /> : !sessions.value ? <Spinner /> : <Sessions list={sessions.value} open={id} changed={sessions.again} />}
+      </aside>
+      {id ? <Talk key={id} id={id} renamed={sessions.again} /> : <div class="turns"><h1 class="hidden">{t('talk.list')}</h1><Empty title={t('talk.choose')}><a href="/" data-go>{t('talk.begin')}</a></Empty></div>}
+    </main>
+  );
+}
+
+function Sessions({ list, open, changed }: { list: Session[]; open: string; changed: () => void }) {
+  const [renaming, rename] = useState<{ id: string; title: string } | null>(null);
+  const { busy, error, act } = useAction();
+  if (!list.length) return <Empty title={t('ask.recent.empty')} />;
+  return (
+    <>
+      {error ? <Trouble error={error} /> : null}
+      <ul>
+        {list.map((s) => (
+          <li key={s.id} class={s.id === open ? 'on' : ''}>
+            {renaming?.id === s.id ? (
+              <form onSubmit={async (e) => (e.preventDefault(), renaming.title.trim() && (await act(() => api.rename(s.id, renaming.title.trim()))) && (rename(null), changed()))}>
+                <label><span class="hidden">{t('talk.title')}</span><input value={renaming.title} onInput={(e) => rename({ id: s.id, title: e.currentTarget.value })} onKeyDown={(e) => e.key === 'Escape' && rename(null)} autoFocus /></label>
+                <Button small type="submit" icon="check" disabled={busy} aria-label={t('talk.save')} />
+              </form>
+            ) : (
+              <>
+                <a href={talkPath(s.id)} data-go aria-current={s.id === open ? 'page' : undefined}><span>{s.title}</span><small>{ago(s.updated)} · {count('turns', s.runs)}</small></a>
+                <span class="tools">
+                  <Button small tone="quiet" icon="pen" aria-label={t('talk.rename', { title: s.title })} onClick={() => rename({ id: s.id, title: s.title })} />
+                  <Button small tone="quiet" icon="trash" disabled={busy} aria-label={t('library.delete', { title: s.title })}
+                    onClick={async () => confirm(t('library.delete.sure', { title: s.title })) && (await act(() => api.forget(s.id))) && (s.id === open && go('/talk'), changed())} />
+                </span>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Spoken is what was said in the turns, for those that follow them. */
+type Spoken = Map<string, { question: string; answer: string }>;
+
+function Talk({ id, renamed }: { id: string; renamed: () => void }) {
+  const session = useLoaded(async (signal) => {
+    const found = await api.session(id, signal);
+    const runs = [...(found.list ?? [])].reverse(); // a list has no requests: how it began and what was asked last are got by themselves
+    return { title: found.title, runs, began: runs.length ? await api.record(runs[0].id) : undefined };
+  }, [id]);
+  const spoken = useRef<Spoken>(new Map());
+  const [editing, edit] = useState<string | null>(null);
+  const [text, setText] = useState('');
+  const { busy, error, act } = useAction();
+  const runs = session.value?.runs ?? [];
+  const last = runs[runs.length - 1];
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [last?.id]);
+  if (session.error && !session.value) return <div class="turns"><Trouble error={session.error} again={session.again} /></div>;
+  if (!session.value) return <div class="turns"><Spinner /></div>;
+
+  const history = session.value.began?.request?.history ?? [];
+  /** before is what was said before a turn: by the branch that the session began as, and in it. */
+  const before = (index: number): Said[] => [
+    ...history,
+    ...runs.slice(0, index).flatMap((r) => {
+      const said = spoken.current.get(r.id);
+      return [{ role: 'user', content: said?.question || r.title }, ...(said?.answer ? [{ role: 'assistant', content: said.answer }] : [])];
+    }),
+  ];
+  const ask = (question: string) =>
+    act(async () => {
+      const { request } = await api.record(last.id);
+      await api.start({ mode: last.mode, question, session: id, in: request?.in, ...(history.length ? { history: before(runs.length) } : {}) });
+      setText('');
+      session.again();
+      renamed();
+    });
+  /** branch asks a question in the place of a turn, in a conversation of its own. */
+  const branch = (index: number, question: string) =>
+    act(async () => {
+      const said = before(index);
+      const { request } = await api.record(runs[index].id);
+      const next = await api.start({ mode: runs[index].mode, question, in: request?.in, ...(said.length ? { history: said } : {}) });
+      edit(null);
+      go(talkPath(next.session));
+    });
+  return (
+    <div class="turns">
+      <h1>{session.value.title}</h1>
+      {history.length > 0 && <details class="earlier"><summary>{t('talk.earlier')}</summary>{history.map((m) => <p class={m.role}><b>{word('said', m.role)}</b> {m.content}</p>)}</details>}
+      {runs.map((r, i) => (
+        <Turn key={r.id} record={r} spoken={spoken.current} editing={editing === r.id} edit={(on) => edit(on ? r.id : null)} busy={busy} branch={(q) => branch(i, q)} />
+      ))}
+      {error ? <Trouble error={error} /> : null}
+      <form class="say" onSubmit={(e) => (e.preventDefault(), text.trim() && last && ask(text.trim()))}>
+        <label><span class="hidden">{t('followup.label')}</span>
+          <textarea rows={1} value={text} placeholder={t('followup.label')} onInput={(e) => setText(e.currentTarget.value)}
+            onKeyDown={(e) => {
+              if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
+                e.preventDefault();
+                e.currentTarget.form!.requestSubmit();
+              }
+            }} />
+        </label>
+        <Button type="submit" tone="main" icon="send" disabled={busy || !text.trim()}>{t('ask.start')}</Button>
+      </form>
+      <div ref={end} />
+    </div>
+  );
+}
+
+interface TurnProps {
+  record: RunRecord;
+  spoken: Spoken;
+  editing: boolean;
+  edit: (on: boolean) => void;
+  busy: boolean;
+  branch: (question: string) => void;
+}
+
+function Turn({ record, spoken, editing, edit, busy, branch }: TurnProps) {
+  const { state, failed } = useRun(record.id);
+  const asked = state.question || record.title;
+  const [question, setQuestion] = useState(asked);
+  const answer = [...state.messages].reverse().find((m) => m.role === 'assistant');
+  const said = answer ? answer.answer || answer.text : '';
+  if (state.question) spoken.set(record.id, { question: state.question, answer: said });
+  const ask = open(state);
+  return (
+    <article class="turn">
+      {editing ? (
+        <form class="asked-again" onSubmit={(e) => (e.preventDefault(), question.trim() && branch(question.trim()))}>
+          <label><span class="hidden">{t('talk.edit')}</span><textarea rows={2} value={question} autoFocus onInput={(e) => setQuestion(e.currentTarget.value)} /></label>
+          <div class="row"><Button tone="quiet" onClick={() => edit(false)}>{t('talk.leave')}</Button><Button type="submit" tone="main" disabled={busy || !question.trim()}>{t('talk.again')}</Button></div>
+        </form>
+      ) : (
+        <div class="asked-by"><p>{asked}</p><Button small tone="quiet" icon="pen" aria-label={t('talk.edit')} title={t('talk.edit')} onClick={() => (setQuestion(asked), edit(true))} /></div>
+      )}
+      {failed && <Trouble error={failed} />}
+      {ask && <Clarify key={ask.id} run={record.id} ask={ask} state={state} />}
+      {answer ? <Cited id={record.id} state={state} text={said} citations={answer.citations} /> : state.draft ? <div class="live"><Markdown text={state.draft} /><i class="caret" aria-hidden="true" /></div> : !ended(state.status) && !ask && <Doing state={state} />}
+      {state.status === 'failed' && <div class="notice bad" role="alert"><Icon name="warn" /><p>{record.failure?.message ?? state.troubles[state.troubles.length - 1]?.message}</p></div>}
+      {answer && answer.points.length > 0 && <details class="reasoning"><summary>{t('report.points')}</summary><ul class="points">{answer.points.map((p) => <li>{p}</li>)}</ul></details>}
+      {answer?.reasoning && <details class="reasoning"><summary>{t('report.reasoning')}</summary><Markdown text={answer.reasoning} /></details>}
+      <footer class="meta">
+        {ended(state.status) ? null : <Pill status={state.status || 'queued'} />}
+        <span>{t(`mode.${record.mode}` as Key)}</span>
+        {answer && (answer.extractive ? <span class="engine none">{t('engine.none')}</span> : answer.model && <span>{answer.model}</span>)}
+        <Beside state={state} run={record.id} />
+        <a href={runPath(record.id)} data-go>{t('talk.details')}</a>
+      </footer>
+    </article>
+  );
+}
+
+/** Doing says in a line what goes on. */
+function Doing({ state }: { state: State }) {
+  const search = state.searches[state.searches.length - 1];
+  return <Spinner label={search ? `${word('tool', 'web_search')}: ${search.query}` : t('board.begins')} />;
+}
+
+/** Beside are the first sources of a turn, in a row. */
+function Beside({ state, run }: { state: State; run: string }) {
+  const used = state.sources.filter((s) => s.number > 0 && s.state === 'read').slice(0, 5);
+  if (!used.length) return null;
+  return <span class="beside">{used.map((s) => <a href={`${runPath(run)}/source/${s.number}`} data-go title={s.title} aria-label={t('cite.label', { n: s.number, title: s.title || host(s.url) })}><Tile of={s.url} /></a>)}</span>;
+}

@@ -1,0 +1,88 @@
+// Words of the page in three languages. A key that a catalogue lacks fails a test,
+// as does one that nothing says.
+
+import en from './i18n/en.json';
+import ru from './i18n/ru.json';
+import zh from './i18n/zh.json';
+
+export type Key = keyof typeof en;
+export type Language = 'en' | 'ru' | 'zh';
+
+const catalogues: Record<Language, Record<string, string>> = { en, ru, zh };
+const stored = 'dossier.language';
+
+export const languages: { code: Language; name: string }[] = [
+  { code: 'en', name: 'English' },
+  { code: 'ru', name: 'Русский' },
+  { code: 'zh', name: '中文' },
+];
+
+function preferred(): Language {
+  let said: string[] = [...navigator.languages];
+  try {
+    said = [localStorage.getItem(stored) ?? '', ...said];
+  } catch {
+    // then as the browser is set
+  }
+  for (const l of said) {
+    const code = l.slice(0, 2);
+    if (code in catalogues) return code as Language;
+  }
+  return 'en';
+}
+
+let language: Language = preferred();
+document.documentElement.lang = language;
+
+export const current = () => language;
+
+/** speak changes the language of the page for good. */
+export function speak(code: Language) {
+  language = code;
+  document.documentElement.lang = code;
+  try {
+    localStorage.setItem(stored, code);
+  } catch {
+    // for this time
+  }
+}
+
+/** t says something; {name} in it is replaced. */
+export function t(key: Key, values: Record<string, string | number> = {}): string {
+  const said = catalogues[language][key] ?? catalogues.en[key] ?? key;
+  return said.replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all));
+}
+
+/** count says how many of something there are: key.one, key.few, key.many, key.other. */
+export function count(key: string, n: number): string {
+  const form = new Intl.PluralRules(language).select(n);
+  const said = catalogues[language][`${key}.${form}`] ?? catalogues[language][`${key}.other`] ?? key;
+  return said.replace('{n}', format(n));
+}
+
+/** word says one of a set of words, as a status; what has none stays as it is. */
+export const word = (set: string, name: string): string => catalogues[language][`${set}.${name}`] ?? name;
+
+export const format = (n: number, digits = 0) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(n);
+
+export function money(n: number): string {
+  return new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', maximumFractionDigits: n < 1 ? 4 : 2 }).format(n);
+}
+
+export function ago(time: string | number): string {
+  const at = typeof time === 'number' ? time : Date.parse(time);
+  const seconds = Math.round((at - Date.now()) / 1000);
+  const f = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  const size = Math.abs(seconds);
+  if (size < 60) return t('time.now');
+  if (size < 3600) return f.format(Math.trunc(seconds / 60), 'minute');
+  if (size < 86400) return f.format(Math.trunc(seconds / 3600), 'hour');
+  if (size < 86400 * 7) return f.format(Math.trunc(seconds / 86400), 'day');
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(at);
+}
+
+export function clock(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  const two = (n: number) => String(n).padStart(2, '0');
+  return s >= 3600 ? `${Math.floor(s / 3600)}:${two(Math.floor((s % 3600) / 60))}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`;
+}

@@ -1,0 +1,25 @@
+// The events themselves, for those who build on them.
+
+import { useState } from 'preact/hooks';
+import type { Event } from './events';
+import { format, t } from './i18n';
+import { Button, Empty } from './ui';
+
+export function Log({ log }: { log: Event[] }) {
+  const [kind, setKind] = useState('');
+  const [most, setMost] = useState(200);
+  if (!log.length) return <Empty title={t('log.none')} />;
+  const kinds = [...new Set(log.map((e) => e.kind))].sort();
+  const shown = log.filter((e) => !kind || e.kind === kind);
+  return (
+    <div class="log">
+      <label>{t('log.kind')} <select value={kind} onChange={(e) => setKind(e.currentTarget.value)}><option value="">{t('log.all', { n: format(log.length) })}</option>{kinds.map((k) => <option>{k}</option>)}</select></label>
+      <ol>
+        {shown.slice(-most).map((e) => (
+          <li key={e.seq}><details><summary><span>{e.seq}</span> <b>{e.kind}</b> <small>{e.agent}</small></summary><pre tabIndex={0}>{JSON.stringify(e.data, null, 2)}</pre></details></li>
+        ))}
+      </ol>
+      {shown.length > most && <Button onClick={() => setMost(most * 5)}>{t('log.more')}</Button>}
+    </div>
+  );
+}

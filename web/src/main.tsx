@@ -1,0 +1,6 @@
+import { render } from 'preact';
+import { App } from './app';
+import { show } from './theme';
+
+show();
+render(<App />, document.getElementById('page')!);

@@ -1,0 +1,128 @@
+// Markdown of models and pages as elements that do nothing: no script, no style,
+// no image, no form, no address but those of the web. HTML in it is shown as what
+// was written, and an image as its words; what is left is sanitised.
+
+import DOMPurify from 'dompurify';
+import { Marked } from 'marked';
+import type { Citation } from './events';
+
+const escaped = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
+const marked = new Marked({ gfm: true, breaks: false, async: false });
+marked.use({
+  renderer: {
+    html: (token) => (token.type === 'html' && token.block ? `<p>${escaped(token.text)}</p>` : escaped(token.text)),
+    image: ({ text }) => escaped(text),
+  },
+});
+
+const allowed = {
+  ALLOWED_TAGS: ['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'pre', 'code', 'em', 'strong', 'del', 's', 'sub', 'sup', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'a'],
+  ALLOWED_ATTR: ['href', 'title', 'start', 'align'],
+  ALLOWED_URI_REGEXP: /^https?:\/\//i,
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true as const,
+};
+
+// Marks of citations travel through Markdown as characters that it leaves alone.
+const first = '\uE000', last = '\uE001';
+
+/** fragment is Markdown as elements, with a button for each citation. */
+export function fragment(markdown: string, citations: Citation[] = []): DocumentFragment {
+  const { text, marks } = marking(markdown.replace(/[\uE000\uE001]/g, ''), citations);
+  const clean = DOMPurify.sanitize(marked.parse(text) as string, allowed) as unknown as DocumentFragment;
+  for (const link of clean.querySelectorAll('a')) {
+    link.setAttribute('rel', 'noopener noreferrer nofollow');
+    link.setAttribute('target', '_blank');
+  }
+  for (const table of clean.querySelectorAll('table')) {
+    const box = document.createElement('div');
+    box.className = 'wide';
+    box.tabIndex = 0;
+    table.replaceWith(box);
+    box.append(table);
+  }
+  place(clean, marks);
+  return clean;
+}
+
+export interface Mark {
+  numbers: number[];
+  citation: number; // index of the first in the list; -1 where there is none
+  unsupported?: boolean;
+}
+
+// marking puts a character in the place of each mark. Where there is no list of
+// citations, [n] in the text is a mark.
+function marking(markdown: string, citations: Citation[]): { text: string; marks: Mark[] } {
+  const marks: Mark[] = [];
+  if (!citations.length) {
+    const text = markdown.replace(/ ?\[(\d{1,3}(?:\s*,\s*\d{1,3})*|\?)\](?!\()/g, (_, inside: string) => {
+      marks.push(inside === '?' ? { numbers: [], citation: -1, unsupported: true } : { numbers: inside.split(',').map((n) => parseInt(n, 10)), citation: -1 });
+      return first + (marks.length - 1) + last;
+    });
+    return { text, marks };
+  }
+  const points = Array.from(markdown); // positions are in characters, not in halves of them
+  const at = new Map<number, Mark & { end: number }>();
+  citations.forEach((c, i) => {
+    const known = at.get(c.start);
+    if (known) known.numbers.push(c.number);
+    else at.set(c.start, { numbers: [c.number], citation: i, end: c.end });
+  });
+  let text = '';
+  for (let i = 0; i < points.length; ) {
+    const mark = at.get(i);
+    if (mark && mark.end > i) {
+      text = text.replace(/ $/, '') + first + marks.length + last;
+      marks.push(mark);
+      i = mark.end;
+    } else text += points[i++];
+  }
+  return {
+    text: text.replace(/ ?\[\?\]/g, () => {
+      marks.push({ numbers: [], citation: -1, unsupported: true });
+      return first + (marks.length - 1) + last;
+    }), marks,
+  };
+}
+
+function place(root: DocumentFragment, marks: Mark[]) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const nodes: Text[] = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode as Text);
+  for (const node of nodes) {
+    if (!node.data.includes(first)) continue;
+    const parts = node.data.split(new RegExp(`${first}(\\d+)${last}`));
+    const made = document.createDocumentFragment();
+    parts.forEach((part, i) => {
+      if (i % 2 === 0) {
+        if (part) made.append(part);
+        return;
+      }
+      const mark = marks[Number(part)];
+      if (!mark) return;
+      if (mark.unsupported) {
+        const q = document.createElement('span');
+        q.className = 'unsupported';
+        q.textContent = '?';
+        made.append(q);
+        return;
+      }
+      for (const [k, n] of mark.numbers.entries()) {
+        const b = document.createElement('button');
+        b.type = 'button';
+        b.className = 'cite';
+        b.dataset.number = String(n);
+        if (mark.citation >= 0) b.dataset.citation = String(mark.citation + k);
+        b.textContent = String(n);
+        made.append(b);
+      }
+    });
+    node.replaceWith(made);
+  }
+}
+
+/** oneLine is text of others on one line, for titles. */
+export const oneLine = (s: string) => s.replace(/\s+/g, ' ').trim();

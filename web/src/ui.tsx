@@ -1,0 +1,146 @@
+// Small things that every screen is made of.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Refused } from './api';
+import { t, word } from './i18n';
+import { fragment } from './markdown';
+import type { Citation } from './events';
+
+// Icons are drawn with one stroke, 20 × 20.
+const paths = {
+  send: 'M4 10h11M10.5 5l5 5-5 5',
+  pause: 'M7.5 5v10M12.5 5v10',
+  play: 'M7 5l8 5-8 5z',
+  stop: 'M6 6h8v8H6z',
+  flag: 'M6 17V4h8l-1.5 3L14 10H6',
+  check: 'M4.5 10.5l3.5 3.5 7.5-8',
+  close: 'M5.5 5.5l9 9M14.5 5.5l-9 9',
+  plus: 'M10 4.5v11M4.5 10h11',
+  search: 'M9 14.5a5.5 5.5 0 100-11 5.5 5.5 0 000 11zM13 13l3.5 3.5',
+  down: 'M10 4v9M6 9.5l4 4 4-4M4.5 16.5h11',
+  out: 'M8 5H5v10h10v-3M11 5h4v4M15 5l-6.5 6.5',
+  back: 'M12 4.5L6.5 10l5.5 5.5',
+  sliders: 'M4 6h7M15 6h1M4 14h1M9 14h7M13 4v4M7 12v4',
+  warn: 'M10 4l7 12H3zM10 8.5v3.5M10 14h.01',
+  pen: 'M4 16l1-4 8.5-8.5 3 3L8 15zM12 5l3 3',
+  trash: 'M4.5 6h11M8 6V4h4v2M6 6l.7 10h6.6L14 6',
+};
+
+export type IconName = keyof typeof paths;
+
+export const Icon = ({ name }: { name: IconName }) => (
+  <svg class="icon" viewBox="0 0 20 20" aria-hidden="true"><path d={paths[name]} /></svg>
+);
+
+interface ButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon'> {
+  icon?: IconName;
+  tone?: 'main' | 'quiet' | 'danger';
+  small?: boolean;
+  children?: ComponentChildren;
+}
+
+export const Button = ({ icon, tone, small, children, class: more, ...rest }: ButtonProps) => (
+  <button type="button" {...rest} class={['button', tone, small && 'small', more].filter(Boolean).join(' ')}>
+    {icon && <Icon name={icon} />}
+    {children !== undefined && <span>{children}</span>}
+  </button>
+);
+
+export const Pill = ({ status }: { status: string }) => <span class={'pill ' + status}>{word('status', status)}</span>;
+
+export const Spinner = ({ label }: { label?: string }) => (
+  <p class="spinner" role="status"><i aria-hidden="true" />{label ?? t('state.loading')}</p>
+);
+
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <div class="empty"><strong>{title}</strong>{children && <p>{children}</p>}</div>
+);
+
+/** Trouble says what went wrong, and what to do about it. */
+export function Trouble({ error, again }: { error: unknown; again?: () => void }) {
+  const problem = error instanceof Refused ? error.problem : { code: 'failed', message: String((error as Error)?.message ?? error), hint: undefined };
+  const gone = problem.code === 'unreachable';
+  return (
+    <div class="notice bad" role="alert">
+      <Icon name="warn" />
+      <div>
+        <p>{gone ? t('trouble.unreachable') : problem.message}</p>
+        {gone ? <p class="hint">{t('trouble.unreachable.hint')}</p> : problem.hint && <p class="hint">{problem.hint}</p>}
+        {again && <Button small onClick={again}>{t('action.again')}</Button>}
+      </div>
+    </div>
+  );
+}
+
+/** Markdown shows text of models and pages; onCite hears of a citation that is chosen. */
+export function Markdown({ text, citations, onCite, onShown, class: more }: {
+  text: string; citations?: Citation[]; onCite?: (button: HTMLElement) => void; onShown?: (root: HTMLElement) => void; class?: string;
+}) {
+  const root = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    root.current!.replaceChildren(fragment(text, citations));
+    onShown?.(root.current!);
+  }, [text, citations]);
+  const chosen = (e: MouseEvent) => {
+    const b = (e.target as Element).closest('button.cite');
+    if (b && onCite) onCite(b as HTMLElement);
+  };
+  return <div class={'prose ' + (more ?? '')} ref={root} onClick={chosen} />;
+}
+
+/** useLoaded loads something, and again when what it depends on changes. */
+export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, on: unknown[]): { value?: T; error?: unknown; again: () => void } {
+  const [got, set] = useState<{ value?: T; error?: unknown }>({});
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    load(stop.signal).then(
+      (value) => !stop.signal.aborted && set({ value }),
+      (error) => !stop.signal.aborted && set((was) => ({ ...was, error })),
+    );
+    return () => stop.abort();
+  }, [...on, round]);
+  return { ...got, again: () => setRound((n) => n + 1) };
+}
+
+/** useAction does something once at a time and remembers what went wrong. */
+export function useAction(): { busy: boolean; error: unknown; act: (what: () => Promise<unknown>) => Promise<boolean> } {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const act = async (what: () => Promise<unknown>) => {
+    setBusy(true);
+    setError(null);
+    try {
+      await what();
+      return true;
+    } catch (err) {
+      setError(err);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { busy, error, act };
+}
+
+/** Tile stands for a site: its first letter, in a colour of its own. Nothing is loaded for it. */
+export function Tile({ of }: { of: string }) {
+  const name = host(of);
+  let sum = 0;
+  for (const c of name) sum = (sum * 31 + c.codePointAt(0)!) % 360;
+  return <span class={'tile h' + Math.floor(sum / 45)} aria-hidden="true">{(Array.from(name)[0] ?? '·').toUpperCase()}</span>;
+}
+
+/** host is where an address leads, for people. */
+export function host(uri: string): string {
+  try {
+    const u = new URL(uri);
+    if (u.protocol === 'http:' || u.protocol === 'https:') return u.hostname.replace(/^www\./, '');
+    return decodeURIComponent(u.pathname.split('/').pop() || uri);
+  } catch {
+    return uri.split('/').pop() || uri;
+  }
+}
+
+export const isWeb = (uri: string) => /^https?:\/\//i.test(uri);

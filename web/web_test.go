@@ -1,0 +1,241 @@
+//go:build !noui
+
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"dossier/internal/clienttest"
+)
+
+// most is how large the page may be on its way, in bytes.
+const most = 80_000
+
+func TestSize(t *testing.T) {
+	sum := 0
+	for name, a := range Assets() {
+		sum += len(a.zipped())
+		t.Logf("%s: %d bytes, %d compressed", name, len(a.Data), len(a.zipped()))
+	}
+	if sum > most || sum == 0 {
+		t.Errorf("the page has %d bytes compressed, and %d are the most", sum, most)
+	}
+}
+
+// bundle calls the bundler, which is in a module of its own.
+func bundle(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "-C", "../tools/webbuild", ".", "-web", "../../web"}, args...)...)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+}
+
+// What is committed is what the sources give: whoever changes one makes the other.
+func TestBuiltFilesAreFresh(t *testing.T) {
+	out := t.TempDir()
+	bundle(t, "-out", out)
+	made, err := os.ReadDir(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range made {
+		fresh, err := os.ReadFile(filepath.Join(out, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := Assets()[f.Name()]; a == nil || !bytes.Equal(a.Data, fresh) {
+			t.Errorf("%s is stale: `go generate ./web` makes it anew", f.Name())
+		}
+	}
+	if len(made) != len(Assets()) {
+		t.Errorf("%d files are made, and %d committed", len(made), len(Assets()))
+	}
+}
+
+// The build tag noui leaves the page out.
+func TestLeftOut(t *testing.T) {
+	for tags, want := range map[string]bool{"": true, "noui": false} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-tags", tags, "-f", "{{.EmbedFiles}}", ".").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := bytes.Contains(out, []byte("app.js")); has != want {
+			t.Errorf("with the tags %q: %s", tags, out)
+		}
+	}
+}
+
+// The state of the page is a fold of the log: over recorded logs, in whichever
+// pieces they come.
+func TestFold(t *testing.T) {
+	out := t.TempDir()
+	bundle(t, "-out", out, "-script", "src/fold.check.ts")
+	logs, err := filepath.Glob("../internal/server/agui/testdata/*.jsonl")
+	if err != nil || len(logs) < 3 {
+		t.Fatalf("there are %d logs: %v", len(logs), err)
+	}
+	args := []string{}
+	for _, log := range logs {
+		abs, err := filepath.Abs(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, abs)
+	}
+	said := clienttest.Node(t, filepath.Join(out, "script.mjs"), args...)
+	t.Log(said)
+	if !strings.Contains(said, "checks ") {
+		t.Error("the checks did not come to their end")
+	}
+}
+
+// The sources keep their types.
+func TestTypes(t *testing.T) {
+	config, err := filepath.Abs("tsconfig.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clienttest.Node(t, filepath.Join("node_modules", "typescript", "bin", "tsc"), "-p", config)
+}
+
+// The packages whose types the sources are checked with are those that are in the
+// page.
+func TestPackages(t *testing.T) {
+	var pinned struct {
+		Dependencies map[string]string `json:"dependencies"`
+	}
+	raw, err := os.ReadFile("../clients/package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &pinned); err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadFile("packages/packages.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(list)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, version, _ := strings.Cut(strings.Fields(line)[1], "@")
+		if pinned.Dependencies[name] != version {
+			t.Errorf("%s is %s in the page and %s in clients/package.json", name, version, pinned.Dependencies[name])
+		}
+	}
+}
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+// Each language says all that the page says, and nothing else.
+func TestCatalogues(t *testing.T) {
+	said := map[string]map[string]string{}
+	for _, code := range []string{"en", "ru", "zh"} {
+		raw, err := os.ReadFile("src/i18n/" + code + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c map[string]string
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatalf("%s: %v", code, err)
+		}
+		said[code] = c
+	}
+	// Forms of number that a language has beside the one that all have.
+	forms := map[string][]string{"en": {"one"}, "ru": {"one", "few", "many"}, "zh": nil}
+	counted := func(key string) (base string, ok bool) {
+		for _, form := range []string{"one", "few", "many", "other"} {
+			if base, ok = strings.CutSuffix(key, "."+form); ok && said["en"][base+".one"] != "" && said["en"][base+".other"] != "" {
+				return base, true
+			}
+		}
+		return "", false
+	}
+	for key, text := range said["en"] {
+		base, plural := counted(key)
+		for code, c := range said {
+			if plural {
+				for _, form := range append([]string{"other"}, forms[code]...) {
+					if !strings.Contains(c[base+"."+form], "{n}") {
+						t.Errorf("%s says nothing for %s.%s", code, base, form)
+					}
+				}
+				continue
+			}
+			if c[key] == "" {
+				t.Errorf("%s says nothing for %s", code, key)
+			}
+			want, got := placeholder.FindAllString(text, -1), placeholder.FindAllString(c[key], -1)
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(want, got) {
+				t.Errorf("%s: %s has %v and not %v", code, key, got, want)
+			}
+		}
+	}
+	for code, c := range said {
+		for key := range c {
+			base, plural := counted(key)
+			if said["en"][key] == "" && !plural {
+				t.Errorf("%s says %s, and nobody else does", code, key)
+			}
+			if form, _ := strings.CutPrefix(key, base+"."); plural && form != "other" && !slices.Contains(forms[code], form) {
+				t.Errorf("%s has no form %s: %s", code, form, key)
+			}
+		}
+	}
+	spoken(t, said["en"])
+}
+
+var (
+	constant = regexp.MustCompile(`\bt\('([\w.]+)'`)
+	computed = regexp.MustCompile("\\bt\\(`([\\w.]+)\\.\\$\\{")
+	set      = regexp.MustCompile(`\b(?:word|count)\('(\w+)'`)
+	listed   = regexp.MustCompile(`\['[^']*', '([\w.]+)'\]`) // of a list of keys
+)
+
+// spoken holds a catalogue against what the sources say: no key is missing, none
+// is left over.
+func spoken(t *testing.T, catalogue map[string]string) {
+	t.Helper()
+	files, err := filepath.Glob("src/*.ts*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, sets := map[string]bool{}, map[string]bool{}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pattern := range []*regexp.Regexp{constant, listed} {
+			for _, m := range pattern.FindAllSubmatch(raw, -1) {
+				keys[string(m[1])] = true
+				if catalogue[string(m[1])] == "" {
+					t.Errorf("%s says %s, and no catalogue has it", file, m[1])
+				}
+			}
+		}
+		for _, pattern := range []*regexp.Regexp{computed, set} {
+			for _, m := range pattern.FindAllSubmatch(raw, -1) {
+				sets[string(m[1])] = true
+			}
+		}
+	}
+	for key := range catalogue {
+		name, _, _ := strings.Cut(key, ".")
+		if !keys[key] && !sets[name] {
+			t.Errorf("nothing says %s", key)
+		}
+	}
+}
