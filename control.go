@@ -12,6 +12,7 @@ import (
 
 	"dossier/agent"
 	"dossier/event"
+	"dossier/internal/base/trace"
 	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
 	"dossier/internal/store"
@@ -343,6 +344,7 @@ func (e *Engine) Fork(ctx context.Context, id, at string, o ForkOptions) (run.Re
 		}
 		req.AgentID = agent.ID(set.Agent.Name, fork)
 	}
+	req.Trace = trace.Parent(ctx)
 	rename(events, fork, req.AgentID)
 	rec := run.Record{
 		ID: fork, Session: h.Record.Session, User: h.Record.User, Agent: req.AgentID, Mode: h.Record.Mode, Title: title(req.Question),

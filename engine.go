@@ -25,6 +25,8 @@ import (
 
 	"dossier/agent"
 	"dossier/internal/access"
+	"dossier/internal/base/trace"
+	"dossier/internal/base/trace/otlp"
 	"dossier/internal/base/usage"
 	"dossier/internal/dispatch"
 	"dossier/internal/fleet"
@@ -57,7 +59,9 @@ type Engine struct {
 	keys    *access.Keys
 	closers []func() error // in the order in which they are called
 
-	delivered sync.Map // quality by run, until its outcome is recorded
+	tracer    trace.Tracer // nil for none
+	spans     sync.Map     // trace.Live by run that is at work, where there is a tracer
+	delivered sync.Map     // quality by run, until its outcome is recorded
 }
 
 // Request is what a run is asked to do.
@@ -106,6 +110,7 @@ type parts struct {
 	adopt   bool
 	limits  run.Limits
 	product *wire.Product // nil for an engine of modes alone
+	tracer  *otlp.Tracer  // nil for none
 }
 
 func newEngine(p parts) *Engine {
@@ -123,6 +128,9 @@ func newEngine(p parts) *Engine {
 		p.modes = slices.Concat(made.Modes, p.modes)
 	}
 	e.closers = append(e.closers, p.store.Close)
+	if p.tracer != nil {
+		e.tracer, e.closers = p.tracer, append(e.closers, p.tracer.Close)
+	}
 	for _, m := range p.modes {
 		e.modes[m.Name()] = m
 	}
@@ -132,6 +140,9 @@ func newEngine(p parts) *Engine {
 	}
 	if e.agency != nil {
 		o.Turns = &turns{engine: e}
+	}
+	if e.tracer != nil {
+		o.Watch = watch
 	}
 	e.work = dispatch.NewLocal(o)
 	return e
@@ -259,7 +270,7 @@ func (e *Engine) record(ctx context.Context, req Request) (run.Record, error) {
 	if req.Settings, err = json.Marshal(frozen); err != nil {
 		return run.Record{}, fmt.Errorf("settings of mode %s: %w", req.Mode, err)
 	}
-	req.Circumstances = circumstances(ctx, m, &req.Request)
+	req.Circumstances, req.Trace = circumstances(ctx, m, &req.Request), trace.Parent(ctx)
 	if rec.Request, err = json.Marshal(req.Request); err != nil {
 		return run.Record{}, fmt.Errorf("request: %w", err)
 	}
@@ -340,6 +351,7 @@ func (e *Engine) program(rec run.Record) (run.Func, run.Limits, error) {
 	}
 	fn := e.carryOut(m, req, func(q quality) { e.delivered.Store(rec.ID, q) })
 	return func(ctx context.Context, s *run.Scope) error {
+		ctx = e.traced(ctx, rec, req)
 		if err := tellChanges(ctx, s, m, req); err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := datadir.Make(dir); err != nil {
 		return nil, err
 	}
-	h := site{dir: dir, owner: newOwner(), ttl: localTTL, adopt: o.Resume, log: o.Log, extras: o.extras()}
+	h := site{dir: dir, owner: newOwner(), ttl: localTTL, adopt: o.Resume, log: o.Log, version: o.Version, extras: o.extras()}
 	present, err := datadir.Join(dir, h.owner, datadir.Info{PID: os.Getpid(), Version: o.Version})
 	if err != nil {
 		return nil, err
@@ -128,11 +128,13 @@ type site struct {
 	dir   string
 	owner string
 	// ttl, alive and adopt are as in dispatch.Options.
-	ttl    time.Duration
-	alive  func(owner string) (bool, error)
-	adopt  bool
-	log    *slog.Logger // nil for none
-	extras wire.Extras
+	ttl   time.Duration
+	alive func(owner string) (bool, error)
+	adopt bool
+	log   *slog.Logger // nil for none
+	// version of the program.
+	version string
+	extras  wire.Extras
 }
 
 // newOwner names a worker of this process.
@@ -164,8 +166,12 @@ func assemble(cfg *config.Config, h site, s store.Store) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	tracer, err := wire.Tracer(cfg, h.version, log)
+	if err != nil {
+		return nil, errors.Join(err, made.Close())
+	}
 	return newEngine(parts{
-		store: s, log: log, workers: cfg.Workers, product: made,
+		store: s, log: log, workers: cfg.Workers, product: made, tracer: tracer,
 		limits: run.Limits{
 			Tokens: int(cfg.Limits.Tokens), Cost: cfg.Limits.Cost, Time: cfg.Limits.Time,
 			Searches: cfg.Limits.Searches, Pages: cfg.Limits.Pages,

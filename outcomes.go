@@ -31,6 +31,7 @@ func qualityOf(a mode.Answer) quality {
 
 // settle records what became of a run of a template.
 func (e *Engine) settle(id string, status run.Status) {
+	e.traceEnd(id, status)
 	delivered, _ := e.delivered.LoadAndDelete(id)
 	if e.agency == nil || !status.Ended() {
 		return

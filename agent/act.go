@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/base/trace"
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/run"
@@ -257,10 +258,13 @@ func (w *Work) branch(ctx context.Context, b tool.Branch, call *tool.Call, name 
 	s := w.Scope.Child(name)
 	call.Scope = s
 	var result tool.Result
+	spec := b.Spec()
+	ctx, span := trace.InBranch(ctx, w.Scope.Path(), trace.Call{Tool: spec.Name, ID: call.ID, Elsewhere: spec.Elsewhere()})
 	err := run.Go(ctx, s, "work", func(ctx context.Context, s *run.Scope) (err error) {
 		result, err = b.Branch(ctx, s, call)
 		return err
 	}).Wait(ctx)
+	Traced(span, err)
 	if err == nil {
 		return tool.Success(result), nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dossier/event"
+	"dossier/internal/base/trace"
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/prompt"
@@ -126,11 +127,14 @@ func (l Limits) Full() Limits {
 
 // Run works on a task to its answer. Whatever the model and the tools do, there
 // is one; an error means that the run itself has to stop.
-func (a *Agent) Run(ctx context.Context, s *run.Scope, t Task) (Done, error) {
+func (a *Agent) Run(ctx context.Context, s *run.Scope, t Task) (done Done, err error) {
 	if t.ID == "" {
 		t.ID = ID(a.Definition.Name, s.Record().ID+s.Path())
 	}
 	w := newWork(a, s, t)
+	set := w.client.Setting()
+	ctx, span := trace.Agent(ctx, s.Path(), a.Definition.Name, t.ID, set.Provider, set.Name)
+	defer func() { Traced(span, err) }()
 	if err := s.Emit(event.AgentStarted{Name: a.Definition.Name, Role: string(w.deciderName()), Task: t.Text, ID: t.ID}); err != nil {
 		return Done{}, err
 	}
@@ -155,7 +159,7 @@ func (a *Agent) Run(ctx context.Context, s *run.Scope, t Task) (Done, error) {
 	if err := s.Emit(summary); err != nil {
 		return Done{}, err
 	}
-	done := Done{
+	done = Done{
 		Answer: tool.Answer{Text: w.State.Result, Status: w.State.Status}, State: w.State,
 		Model: w.model, Extractive: w.extractive, ByRules: w.deciderName() == ByRules, Why: w.reason(), Shown: w.shown,
 	}
@@ -163,6 +167,18 @@ func (a *Agent) Run(ctx context.Context, s *run.Scope, t Task) (Done, error) {
 		done.Model = ""
 	}
 	return done, nil
+}
+
+// Traced ends the span of work in a run that returned err, unless it is to go on
+// later.
+func Traced(span trace.Live, err error) {
+	if run.GoesOn(err) {
+		return
+	}
+	if err != nil {
+		span.Fail(run.CodeOf(err))
+	}
+	span.End()
 }
 
 // stuckError says that the model can't bring the work to an end: the answer has

@@ -26,8 +26,10 @@ type Setting struct {
 	Model    Model
 	Embedder Embedder
 	// Name of the model as its provider knows it, and the endpoint's host.
-	Name        string
-	Endpoint    string
+	Name     string
+	Endpoint string
+	// Provider of the model, as the configuration calls it; "" where nobody knows.
+	Provider    string
 	MaxTokens   int
 	Temperature *float64
 	Extra       map[string]any
@@ -54,12 +56,12 @@ func (m *Models) Setting(role RoleName) Setting {
 	s, def := m.Roles[role], m.Roles[ForDefault]
 	if role == ForEmbeddings {
 		if s.Embedder == nil {
-			s.Embedder, s.Endpoint = def.Embedder, def.Endpoint
+			s.Embedder, s.Endpoint, s.Provider = def.Embedder, def.Endpoint, def.Provider
 		}
 		return s
 	}
 	if s.Model == nil {
-		s.Model, s.Endpoint = def.Model, def.Endpoint
+		s.Model, s.Endpoint, s.Provider = def.Model, def.Endpoint, def.Provider
 		if s.Name == "" {
 			s.Name = def.Name
 		}

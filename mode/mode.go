@@ -59,6 +59,9 @@ type Request struct {
 	// Circumstances of the run's creation. Runs of programs that did not record
 	// them have none: for these, what there is now counts.
 	Circumstances *Circumstances `json:"circumstances,omitempty"`
+	// Trace is the span of whoever asked, as a traceparent: what is told of the run
+	// goes below it. The engine sets it.
+	Trace string `json:"trace,omitempty"`
 }
 
 // Relay is a conversation for a model, with what the caller brings along: functions

@@ -26,6 +26,7 @@ type execution struct {
 	outlet  outlet           // of events
 	dirty   func(*execution) // tells the flusher that something is buffered
 	commits *sync.Pool       // of *commit
+	watch   Watch            // of the worker; nil for nobody
 	log     *slog.Logger     // of the worker; nil in a replay
 	cancel  context.CancelCauseFunc
 	ctx     context.Context

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type Executor struct {
 	ttl     time.Duration
 	program Program
 	publish func(event.Event)
+	watch   Watch
 	log     *slog.Logger
 	commits sync.Pool
 
@@ -49,10 +51,18 @@ type ExecutorConfig struct {
 	// Publish gets each event once it is durable, in order, and transient
 	// ones at once. It must not block.
 	Publish func(event.Event)
+	// Watch is told of the steps that are carried out; nil for nobody.
+	Watch Watch
 	// Log gets what went wrong around runs and the stacks of panics; nil means
 	// nothing.
 	Log *slog.Logger
 }
+
+// Watch is told that a step begins to be carried out: of one whose outcome is
+// recorded it is not. It returns the context in which the step does its work, and
+// what is called with its error once the outcome is recorded. Of a step that is to
+// be carried out again that is not called. It must not block.
+type Watch func(ctx context.Context, key string) (context.Context, func(error))
 
 // DefaultTTL of a lease.
 const DefaultTTL = 15 * time.Second
@@ -72,7 +82,7 @@ func NewExecutor(c ExecutorConfig) *Executor {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	x := &Executor{
-		journal: c.Journal, owner: c.Owner, ttl: c.TTL, program: c.Program, publish: c.Publish, log: c.Log,
+		journal: c.Journal, owner: c.Owner, ttl: c.TTL, program: c.Program, publish: c.Publish, watch: c.Watch, log: c.Log,
 		live: make(map[string]*execution), kick: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
 	x.wg.Add(2)
@@ -130,7 +140,7 @@ func (x *Executor) take(ctx context.Context, id string) (*execution, Func, error
 		fn = func(context.Context, *Scope) error { return err }
 	}
 	e := newExecution(context.WithoutCancel(ctx), h, limits)
-	e.journal, e.outlet.publish, e.dirty, e.commits, e.log = x.journal, x.publish, x.markDirty, &x.commits, x.log
+	e.journal, e.outlet.publish, e.dirty, e.commits, e.watch, e.log = x.journal, x.publish, x.markDirty, &x.commits, x.watch, x.log
 	e.extend(until)
 	x.mu.Lock()
 	x.live[id] = e
@@ -262,6 +272,9 @@ func failureOf(err error) *Failure {
 	f := faultFrom(err)
 	out := &Failure{Code: f.Code, Message: f.Message, Hint: f.Hint, Stack: f.Stack}
 	if keys := failedSteps(err); len(keys) > 0 {
+		for _, key := range keys { // which are told beside it
+			out.Message = strings.ReplaceAll(out.Message, "step "+key+": ", "")
+		}
 		out.Step = keys[0]
 		if len(keys) > 1 {
 			out.Steps = keys

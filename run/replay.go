@@ -41,7 +41,8 @@ func Replay(ctx context.Context, h *History, log []PlacedEvent, fn Func, limits 
 	case h.Record.Status == Cancelled && errors.Is(err, ErrLive):
 		// A cancelled run ends where it was cancelled.
 	case h.Record.Status == Failed && err != nil && !Stopped(err):
-		if f := failureOf(err); h.Record.Failure != nil && f.Message != h.Record.Failure.Message {
+		// Earlier programs recorded the message with the name of the step.
+		if f := failureOf(err); h.Record.Failure != nil && f.Message != h.Record.Failure.Message && err.Error() != h.Record.Failure.Message {
 			return nil, fmt.Errorf("replay: the run failed with %q, the replay with %q", h.Record.Failure.Message, f.Message)
 		}
 	case err != nil:

@@ -44,8 +44,9 @@ type Scope struct {
 	held      []emission  // events
 	first     [1]emission // room for them: most steps have one
 	spent     Spent
-	short     string // as Entry.Short, where a look at the budget said so
-	breakable bool   // it can be broken off when the run is to finish
+	short     string      // as Entry.Short, where a look at the budget said so
+	breakable bool        // it can be broken off when the run is to finish
+	tell      func(error) // how it ended, to the worker's Watch; nil for nobody
 }
 
 // Record returns what is known of the run. Its Created time is the clock that
@@ -171,6 +172,18 @@ func Stopped(err error) bool {
 		}
 	}
 	return false
+}
+
+// GoesOn says whether err stops a run here, to go on later: what was under way is
+// not over.
+func GoesOn(err error) bool { return Stopped(err) && !errors.Is(err, ErrCancelled) }
+
+// CodeOf names what went wrong, as a Fault does.
+func CodeOf(err error) string {
+	if errors.Is(err, ErrCancelled) {
+		return "cancelled"
+	}
+	return faultFrom(err).Code
 }
 
 // Func is the code of a run.

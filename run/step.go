@@ -100,10 +100,10 @@ func EffectStep[T any](ctx context.Context, s *Scope, effect Effect, name string
 	v := new(T)
 	if recorded != nil {
 		err = recorded.restore(v)
-	} else if err = guarded(ctx, inner, fn, v); err == nil {
-		err = inner.keep(ctx, v)
+	} else if err = guarded(inner.watched(ctx), inner, fn, v); err == nil {
+		err = inner.told(inner.keep(ctx, v))
 	} else {
-		err = inner.fail(ctx, err)
+		err = inner.told(inner.fail(ctx, err))
 	}
 	if err == nil {
 		result = *v
@@ -119,6 +119,23 @@ func guarded[T any](ctx context.Context, s *Scope, fn func(context.Context, *Sco
 		}
 	}()
 	*v, err = fn(ctx, s)
+	return err
+}
+
+// watched is the context of the work of the step whose scope s is, of which the
+// worker's Watch is told.
+func (s *Scope) watched(ctx context.Context) context.Context {
+	if s.exec.watch != nil {
+		ctx, s.tell = s.exec.watch(ctx, s.path)
+	}
+	return ctx
+}
+
+// told passes the error on with which the step whose scope s is has ended.
+func (s *Scope) told(err error) error {
+	if s.tell != nil && !GoesOn(err) {
+		s.tell(err)
+	}
 	return err
 }
 

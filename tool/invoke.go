@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"dossier/internal/base/trace"
 	"dossier/llm"
 	"dossier/run"
 )
@@ -105,7 +106,23 @@ const leaveTime = 2 * time.Second
 //
 // A tool that does not heed its context is left behind when its time is up, or
 // when the run is to finish.
+//
+// The call is all that the step does in which it is made.
 func Invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
+	spec := t.Spec()
+	span := trace.InStep(ctx, trace.Call{Tool: spec.Name, ID: c.ID, Elsewhere: spec.Elsewhere()})
+	out, err := invoke(ctx, t, c, g)
+	if out.Failed {
+		span.Fail(codeFailed)
+	}
+	return out, err
+}
+
+// codeFailed is how a trace calls the failure of a tool; what it said of it is for
+// the model.
+const codeFailed = "tool_failed"
+
+func invoke(ctx context.Context, t Tool, c *Call, g Guard) (Outcome, error) {
 	if g.Until == nil {
 		g.Until = ctx
 	}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"dossier/llm"
@@ -79,6 +80,11 @@ const (
 	Answering Kind = "answer"    // says something to the user and goes on
 	Finding   Kind = "find"      // looks for more tools
 )
+
+// Elsewhere says whether a server carries the tool out, not this program.
+func (s *Spec) Elsewhere() bool {
+	return strings.HasPrefix(s.Origin, "mcp:") || strings.HasPrefix(s.Origin, "a2a:")
+}
 
 // For is the tool as a model is told of it.
 func (s *Spec) For() llm.Tool {

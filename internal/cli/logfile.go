@@ -21,6 +21,7 @@ type logFile struct {
 
 	mu     sync.Mutex
 	file   *os.File
+	size   int64 // of the file, as far as this process has seen it grow
 	closed bool
 }
 
@@ -29,13 +30,24 @@ type logFile struct {
 func (l *logFile) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.file != nil && l.size > maxLog {
+		_ = l.file.Close()
+		l.file = nil // a server writes for months
+	}
 	if l.file == nil && !l.closed {
-		l.file = openAppend(l.path())
+		l.file, l.size = openAppend(l.path()), 0
+		if l.file != nil {
+			if info, err := l.file.Stat(); err == nil {
+				l.size = info.Size()
+			}
+		}
 	}
 	if l.file == nil {
 		return len(b), nil
 	}
-	return l.file.Write(b)
+	n, err := l.file.Write(b)
+	l.size += int64(n)
+	return n, err
 }
 
 func openAppend(path string) *os.File {
@@ -87,6 +99,9 @@ func (a *app) configureLog(c *config.Config) {
 		level = slog.LevelDebug
 	}
 	a.level.Set(level)
+	if c.Log.Format == "json" {
+		a.log = logs.WithStep(slog.New(logs.NewJSONHandler(a.logTo, &a.level, a.redact)), "cli")
+	}
 }
 
 // logPath is where the log goes once the configuration is known.

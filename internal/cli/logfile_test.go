@@ -49,6 +49,26 @@ func TestLogFile(t *testing.T) {
 	}
 }
 
+// A process that goes on writing puts its log aside too.
+func TestLogFileThatGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "dossier.log")
+	l := &logFile{path: func() string { return path }}
+	line := []byte(strings.Repeat("x", maxLog/2) + "\n")
+	for range 7 {
+		if _, err := l.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for file, most := range map[string]int64{path: 2 * int64(len(line)), path + ".1": 2 * int64(len(line))} {
+		if info, err := os.Stat(file); err != nil || info.Size() > most || info.Size() == 0 {
+			t.Errorf("%s: %v, %v", file, info, err)
+		}
+	}
+}
+
 // TestLogKnowsKeys keeps the keys of engines out of the log, wherever the
 // configuration has them.
 func TestLogKnowsKeys(t *testing.T) {

@@ -165,7 +165,7 @@ func (mcpServe) Run(a *app) error {
 		return err
 	}
 	return a.with(a.ctx, func(l *link) error {
-		ctx := server.Admit(a.ctx, l, access.Operator(), &policy)
+		ctx := server.Admit(a.ctx, l, access.Operator(), &policy, a.log)
 		return mcp.Serve(ctx, mcp.Options{Version: version(), Log: a.log}, a.proc.Stdin, a.proc.Stdout)
 	})
 }

@@ -34,7 +34,7 @@ type serveCmd struct {
 	Port        *int   `short:"p" placeholder:"PORT" help:"Port to listen on, 0 for any that is free (default: server.port, else $PORT, else 8010)."`
 	ConfigFile  string `short:"c" placeholder:"FILE" help:"Configuration file, as --config."`
 	AgentsFile  string `short:"a" placeholder:"FILE" help:"File of agent definitions (default: $AGENTS_FILE)."`
-	LoggingFile string `short:"l" placeholder:"FILE" help:"YAML file that says level and file of the log (default: $LOGGING_FILE)."`
+	LoggingFile string `short:"l" placeholder:"FILE" help:"YAML file that says level, file and format of the log (default: $LOGGING_FILE)."`
 }
 
 func (serveCmd) Help() string {
@@ -101,6 +101,7 @@ func (c serveCmd) Run(a *app) error {
 		},
 		Policy:    policy,
 		Protocols: a.protocols(cfg, engine),
+		Tracer:    engine.Tracer(),
 	})
 	if err != nil {
 		return err
@@ -109,8 +110,10 @@ func (c serveCmd) Run(a *app) error {
 	if err := a.announce(cfg, engine, public.URL(), required); err != nil {
 		return err
 	}
+	a.log.Info("listening", "url", public.URL(), "token_required", required, "version", version())
 	<-a.ctx.Done()
 	a.notef("%s", lang.Text(a.locale(), "serve.stopping"))
+	a.log.Info("stopping")
 	return nil
 }
 
@@ -172,7 +175,7 @@ func (c serveCmd) take(a *app) error {
 	}
 	said, err := readLogging(file)
 	if err != nil {
-		return &failure{code: exitUsage, message: fmt.Sprintf("the logging file %s: %v", term.Line(logging), pathError(err)), hint: "it has the keys level and file, or is one of Python's logging"}
+		return &failure{code: exitUsage, message: fmt.Sprintf("the logging file %s: %v", term.Line(logging), pathError(err)), hint: "it has the keys level, file and format, or is one of Python's logging"}
 	}
 	for key, value := range said {
 		if _, given := a.Set[key]; !given && value != "" {
@@ -203,9 +206,10 @@ func readLogging(path string) (map[string]string, error) {
 		Filename string `yaml:"filename"`
 	}
 	var doc struct {
-		Level string `yaml:"level"`
-		File  string `yaml:"file"`
-		Root  struct {
+		Level  string `yaml:"level"`
+		File   string `yaml:"file"`
+		Format string `yaml:"format"`
+		Root   struct {
 			Level    string   `yaml:"level"`
 			Handlers []string `yaml:"handlers"`
 		} `yaml:"root"`
@@ -226,7 +230,7 @@ func readLogging(path string) (map[string]string, error) {
 	if level == "warning" { // Python's word for it
 		level = "warn"
 	}
-	return map[string]string{"log.level": level, "log.file": doc.File}, nil
+	return map[string]string{"log.level": level, "log.file": doc.File, "log.format": doc.Format}, nil
 }
 
 // listenOn is where to listen: what is configured, else what the variables say
@@ -275,8 +279,15 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 			models = append(models, m.Model)
 		}
 	}
+	traces, err := cfg.Tracing()
+	if err != nil {
+		return err
+	}
+	to := config.URL(traces.Endpoint).String() // without what is secret in it
 	if a.JSON {
-		printJSON(a.proc.Stdout, map[string]any{"url": url, "token_required": required, "models": models, "collections": len(collections.Collections)})
+		printJSON(a.proc.Stdout, map[string]any{
+			"url": url, "token_required": required, "models": models, "collections": len(collections.Collections), "data": cfg.DataDir, "log": a.logPath(), "traces": to,
+		})
 		return nil
 	}
 	code := a.locale()
@@ -291,14 +302,19 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 	if required {
 		token = "serve.token-needed"
 	}
-	_, err = io.WriteString(a.proc.Stdout, term.Clean(strings.Join([]string{
+	lines := []string{
 		lang.Text(code, "serve.listening", "url", url),
 		lang.Text(code, token),
 		lang.Text(code, "serve.models", "names", names(models)),
 		lang.Text(code, "serve.engines", "names", names(engine.SearchEngines())),
 		lang.Text(code, "serve.collections", "n", len(collections.Collections)),
 		lang.Text(code, "serve.data", "dir", cfg.DataDir),
-		lang.Text(code, "serve.stop"),
-	}, "\n"))+"\n")
+		lang.Text(code, "serve.log", "file", a.logPath()),
+	}
+	if to != "" {
+		lines = append(lines, lang.Text(code, "serve.traces", "url", to))
+	}
+	lines = append(lines, lang.Text(code, "serve.stop"))
+	_, err = io.WriteString(a.proc.Stdout, term.Clean(strings.Join(lines, "\n"))+"\n")
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -70,8 +71,9 @@ func (c *Config) EngineSettings() (Search, error) {
 	return full.Search, nil
 }
 
-// Secrets are all keys and tokens of the configuration as they are used, for
-// whoever has to keep them out of a text.
+// Secrets are all keys and tokens of the configuration as they are used, what is
+// secret in its addresses and in the sections about servers, for whoever has to keep
+// them out of a text.
 func (c *Config) Secrets() []Secret {
 	full := *c
 	if s, err := c.EngineSettings(); err == nil { // otherwise nothing is asked with what it adds
@@ -83,11 +85,69 @@ func (c *Config) Secrets() []Secret {
 	}
 	root := reflect.ValueOf(&full).Elem()
 	for _, l := range schema().leaves {
-		if s, ok := reflect.TypeAssert[Secret](root.FieldByIndex(l.index)); ok {
-			out = append(out, s)
+		switch v := root.FieldByIndex(l.index).Interface().(type) {
+		case Secret:
+			out = append(out, v)
+		case URL:
+			out = append(out, secretsInURL(string(v))...)
+		case Tree:
+			out = append(out, secretsIn("", map[string]any(v))...)
 		}
 	}
+	for _, value := range c.tracingSecrets() {
+		out = append(out, NewSecret(value))
+	}
 	return slices.DeleteFunc(out, Secret.IsZero)
+}
+
+// secretsInURL are the password of an address and what stands in its query.
+func secretsInURL(address string) (out []Secret) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	if password, ok := u.User.Password(); ok {
+		out = append(out, NewSecret(password))
+	}
+	for _, values := range u.Query() {
+		for _, v := range values {
+			out = append(out, NewSecret(v))
+		}
+	}
+	return out
+}
+
+// secretsIn are the texts of a section whose keys speak of secrets, and the long
+// ones among its headers and variables: short ones can be any word.
+func secretsIn(key string, v any) (out []Secret) {
+	const long = 16
+	switch v := v.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			name = strings.ToLower(name)
+			if text, ok := inner.(string); ok && (key == "headers" || key == "env") && len(text) >= long {
+				out = append(out, bare(text)...)
+			}
+			out = append(out, secretsIn(name, inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			out = append(out, secretsIn(key, inner)...)
+		}
+	case string:
+		if isSecretName(key) {
+			out = append(out, bare(v)...)
+		} else if strings.Contains(v, "://") {
+			out = append(out, secretsInURL(v)...)
+		}
+	}
+	return out
+}
+
+// bare is a secret, also without the scheme that may stand before it, as Bearer.
+func bare(text string) []Secret {
+	_, token, _ := strings.Cut(text, " ")
+	return []Secret{NewSecret(text), NewSecret(token)}
 }
 
 // saidIn is what somebody said for a path, and not the default; nil when

@@ -11,6 +11,7 @@ type Config struct {
 	Limits     Limits     `key:"limits" help:"Budget of one run; 0 means no limit. At a limit the run ends with what it has."`
 	Governor   Governor   `key:"governor" help:"Calls to one model endpoint."`
 	Log        Log        `key:"log" help:"The log file and its level."`
+	Traces     Traces     `key:"traces" help:"Traces for a collector of OpenTelemetry; its own variables OTEL_* count as well."`
 	Server     Server     `key:"server" help:"The HTTP server of dossier serve."`
 
 	DataDir string `key:"data_dir" kind:"path" flag:"data-dir" env:"DOSSIER_DATA" default:"${XDG_DATA_HOME:-~/.local/share}/dossier" help:"Directory of the database and of stored pages."`
@@ -84,7 +85,15 @@ type Governor struct {
 type Log struct {
 	Level   string `key:"level" flag:"log-level" enum:"debug,info,warn,error,critical" default:"info" help:"Least severe level that is written."`
 	File    string `key:"file" flag:"log-file" kind:"path" help:"Log file; empty is logs/dossier.log in data_dir."`
+	Format  string `key:"format" enum:"text,json" default:"text" help:"Form of the lines: text for people, json for programs, an object each."`
 	Verbose bool   `key:"verbose" flag:"verbose" default:"false" help:"Also write the payloads of model calls, at level debug."`
+}
+
+// Traces is where spans are sent; see Config.Tracing.
+type Traces struct {
+	Endpoint URL    `key:"endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"Address of a collector that takes OTLP over HTTP, as http://127.0.0.1:4318; empty sends nothing."`
+	Headers  Secret `key:"headers" env:"OTEL_EXPORTER_OTLP_TRACES_HEADERS,OTEL_EXPORTER_OTLP_HEADERS" help:"Headers that go along, as name=value,name=value."`
+	Service  string `key:"service" trusted:"true" env:"OTEL_SERVICE_NAME" default:"dossier" help:"Name of the service that the spans are of."`
 }
 
 // Server is the HTTP server.

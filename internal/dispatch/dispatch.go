@@ -103,6 +103,8 @@ type Options struct {
 	// Workers is how many runs are executed at once; 0 means any number.
 	Workers int
 	Program run.Program
+	// Watch is as in run.ExecutorConfig.
+	Watch run.Watch
 	// Turns may be nil: then no run waits for another.
 	Turns Turns
 	// Left is told of each run that a worker has left, and how it stands.

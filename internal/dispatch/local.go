@@ -71,7 +71,7 @@ func NewLocal(o Options) *Local {
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.exec = run.NewExecutor(run.ExecutorConfig{
-		Journal: o.Store, Owner: o.Owner, TTL: o.TTL, Program: o.Program, Publish: l.hub.publish, Log: o.Log,
+		Journal: o.Store, Owner: o.Owner, TTL: o.TTL, Program: o.Program, Watch: o.Watch, Publish: l.hub.publish, Log: o.Log,
 	})
 	l.wg.Add(1)
 	go l.watching()

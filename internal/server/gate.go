@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,10 +14,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"dossier/internal/access"
 	"dossier/internal/base/logs"
+	"dossier/internal/base/trace"
 )
 
 // Access is who may come in.
@@ -48,6 +51,7 @@ type gate struct {
 	check  func(ctx context.Context, token string) (access.Caller, error)
 	pace   *pace
 	meter  *meter
+	tracer trace.Tracer // nil for none
 	log    *slog.Logger
 	mux    *http.ServeMux
 }
@@ -88,6 +92,9 @@ func (g *gate) admitted(w http.ResponseWriter, r *http.Request, scope access.Sco
 	c, err := g.call(caller, scope)
 	if err != nil {
 		return nil, err
+	}
+	if s, ok := w.(*response); ok {
+		c.reply = s
 	}
 	known := r.WithContext(c.in(r.Context()))
 	known.Body = http.MaxBytesReader(w, r.Body, g.api.maxBody)
@@ -162,7 +169,7 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err erro
 	problem := g.api.explain(caller, err)
 	status := statusFor(problem)
 	if status >= http.StatusInternalServerError {
-		g.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		g.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "request", w.Header().Get(requestID), "error", err)
 	}
 	var fast *tooFast
 	if errors.As(err, &fast) {
@@ -199,6 +206,8 @@ const (
 // ServeHTTP looks at where a request comes from, and keeps watch over it.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := &response{ResponseWriter: w, control: http.NewResponseController(w), began: time.Now(), caller: unknown}
+	r, out.span = trace.Request(g.tracer, r)
+	out.Header().Set(requestID, requestOf(r))
 	defer g.finish(out, r)
 	secure(out.Header())
 	if r.ContentLength != 0 {
@@ -233,7 +242,50 @@ func (g *gate) finish(out *response, r *http.Request) {
 	}
 	took := time.Since(out.began)
 	g.meter.served(r.Pattern, r.Method, out.status, took)
-	g.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status, "took", took, "user", out.caller.User, "caller", out.caller.Token)
+	route := routeOf(r.Pattern)
+	trace.Replied(out.span, r.Method, route, out.status)
+	level := slog.LevelInfo
+	if watching[route] {
+		level = slog.LevelDebug
+	}
+	if !g.log.Enabled(r.Context(), level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("method", r.Method), slog.String("route", route), slog.String("path", r.URL.Path), slog.Int("status", out.status),
+		slog.Duration("took", took), slog.String("user", out.caller.User), slog.String("caller", out.caller.Token), slog.String("request", out.Header().Get(requestID)),
+	}
+	if id := out.run.Load(); id != nil {
+		attrs = append(attrs, slog.String("run", *id))
+	}
+	g.log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// watching are the routes that are asked all the time by those who look after a
+// server.
+var watching = map[string]bool{"/health": true, "/ready": true, "/metrics": true}
+
+// routeOf is the pattern of a route without its method.
+func routeOf(pattern string) string {
+	if _, path, ok := strings.Cut(pattern, " "); ok {
+		return path
+	}
+	return pattern
+}
+
+// requestID is the header by which a request is known in the log, and to the client.
+const requestID = "X-Request-Id"
+
+// requestOf is the id that a request has from the proxy before us, or gets.
+func requestOf(r *http.Request) string {
+	const most = 64
+	given := r.Header.Get(requestID)
+	if given != "" && len(given) <= most && !strings.ContainsFunc(given, func(c rune) bool {
+		return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+	}) {
+		return given
+	}
+	return rand.Text()
 }
 
 // secure sets what keeps browsers from doing more with a reply than show it.
@@ -284,10 +336,10 @@ func (g *gate) origin(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Agent-ID, X-Agent-Model, X-Run-ID")
+	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Agent-ID, X-Agent-Model, X-Run-ID, X-Request-Id")
 	if r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Traceparent, X-Request-Id")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	return true
@@ -301,6 +353,8 @@ type response struct {
 	patient time.Time // until then a piece may take; put off when it has come nearer
 	status  int
 	caller  access.Caller
+	run     atomic.Pointer[string] // the run that it is about, if it is
+	span    trace.Live
 }
 
 // Unwrap lets a http.ResponseController reach the connection.

@@ -9,12 +9,15 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"dossier"
 	"dossier/internal/access"
+	"dossier/internal/base/trace"
 	"dossier/run"
 )
 
@@ -43,6 +46,7 @@ type Options struct {
 	MaxBody int64
 	// Protocols are served beside the API of Dossier itself.
 	Protocols []Protocol
+	Tracer    trace.Tracer // nil for none
 	Log       *slog.Logger // nil for none
 }
 
@@ -105,14 +109,41 @@ func newPublic(o Options) *Public {
 		engine: o.Engine, version: o.Version, closing: ctx, log: o.Log, strict: true, maxBody: o.MaxBody, streams: streams{most: o.Streams},
 	}
 	p.gate = &gate{
-		Access: o.Access, api: p.api, policy: &p.options.Policy, check: o.Engine.Authenticate, pace: newPace(o.Access.Rate), meter: newMeter(), log: o.Log,
+		Access: o.Access, api: p.api, policy: &p.options.Policy, check: o.Engine.Authenticate, pace: newPace(o.Access.Rate), meter: newMeter(), tracer: o.Tracer, log: o.Log,
 		mux: http.NewServeMux(),
 	}
-	for _, protocol := range p.protocols() {
+	all := p.protocols()
+	for _, protocol := range all {
 		p.gate.handle(protocol)
 	}
-	p.gate.mux.HandleFunc("/", nowhere)
+	p.gate.mux.HandleFunc("/", elsewhere(all))
 	return p
+}
+
+// elsewhere answers what no route is for, in the form of the protocol whose routes
+// begin alike.
+func elsewhere(all []Protocol) http.HandlerFunc {
+	near := make(map[string]Protocol)
+	for _, p := range slices.Backward(all) { // the first of several counts
+		for _, route := range p.Routes {
+			if p.Fail != nil {
+				near[section(routeOf(route.Pattern))] = p
+			}
+		}
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		if p, ok := near[section(r.URL.Path)]; ok {
+			p.Fail(w, r, http.StatusNotFound, noRoute(r))
+			return
+		}
+		nowhere(w, r)
+	}
+}
+
+// section is the first part of a path.
+func section(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return first
 }
 
 // protocols are all that are served.

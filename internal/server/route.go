@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
 	"dossier/internal/access"
@@ -62,12 +63,20 @@ type call struct {
 	caller access.Caller
 	engine Engine
 	api    *api
+	reply  *response // nil where the caller does not come over HTTP
 }
 
 type callKey struct{}
 
 func (c *call) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callKey{}, c)
+}
+
+// about notes which run the request with this context is about.
+func about(ctx context.Context, id string) {
+	if c, _ := ctx.Value(callKey{}).(*call); c != nil && c.reply != nil && id != "" {
+		c.reply.run.Store(&id)
+	}
 }
 
 func callOf(ctx context.Context) *call {
@@ -95,8 +104,12 @@ func Require(ctx context.Context, s access.Scope) error {
 }
 
 // Admit lets a caller in who does not come over HTTP: what is done with the
-// context is done by them, within the policy.
-func Admit(ctx context.Context, e Engine, caller access.Caller, p *Policy) context.Context {
-	c := &call{caller: caller, engine: view{e, caller, p}, api: &api{engine: e, closing: context.Background()}}
+// context is done by them, within the policy. The log gets what goes wrong inside;
+// nil for none.
+func Admit(ctx context.Context, e Engine, caller access.Caller, p *Policy, log *slog.Logger) context.Context {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	c := &call{caller: caller, engine: view{e, caller, p}, api: &api{engine: e, closing: context.Background(), log: log}}
 	return c.in(ctx)
 }

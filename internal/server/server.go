@@ -169,5 +169,9 @@ func (a *api) private(token string) http.Handler {
 
 // nowhere answers what no route is for.
 func nowhere(w http.ResponseWriter, r *http.Request) {
-	writeProblem(w, &Problem{Code: "no_route", Message: "there is nothing at " + r.Method + " " + r.URL.Path})
+	writeProblem(w, noRoute(r))
+}
+
+func noRoute(r *http.Request) *Problem {
+	return &Problem{Code: "no_route", Message: "there is nothing at " + r.Method + " " + r.URL.Path}
 }

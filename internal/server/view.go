@@ -45,6 +45,7 @@ var _ Engine = view{}
 func (v view) own(ctx context.Context, id string) (run.Record, error) {
 	rec, err := v.Engine.Get(ctx, id)
 	if v.caller.Operates() {
+		about(ctx, rec.ID)
 		return rec, err
 	}
 	var ambiguous *dossier.UsageError
@@ -54,6 +55,7 @@ func (v view) own(ctx context.Context, id string) (run.Record, error) {
 	if errors.Is(err, run.ErrUnknownRun) {
 		return run.Record{}, fmt.Errorf("%w: %q", run.ErrUnknownRun, id)
 	}
+	about(ctx, rec.ID)
 	return rec, err
 }
 
@@ -86,7 +88,7 @@ func (v view) with(ctx context.Context, id string, do func(id string) error) err
 
 // Start implements Runs.
 func (v view) Start(ctx context.Context, req dossier.Request) (run.Record, error) {
-	req.Settings, req.Circumstances = nil, nil
+	req.Settings, req.Circumstances, req.Trace = nil, nil, ""
 	if !v.caller.Operates() {
 		req.User = v.caller.User
 	}
@@ -94,6 +96,7 @@ func (v view) Start(ctx context.Context, req dossier.Request) (run.Record, error
 		return run.Record{}, err
 	}
 	rec, err := v.Engine.Start(ctx, req)
+	about(ctx, rec.ID)
 	return v.shown(rec), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dossier/egress"
+	"dossier/internal/base/trace"
 	"dossier/internal/config"
 	"dossier/internal/store"
 	"dossier/llm"
@@ -123,15 +124,16 @@ func sameModel(a, b config.Model) bool {
 // the configuration, and gives it what the role's settings say beside the model.
 func (c *connector) wrap(s llm.Setting, m config.Model, windows *llm.Windows) llm.Setting {
 	gov := c.governors.For(cmp.Or(s.Endpoint, s.Name), "")
+	at := trace.Endpoint{Provider: s.Provider, Host: s.Endpoint}
 	s.MaxTokens, s.Temperature = cmp.Or(s.MaxTokens, m.MaxTokens), cmp.Or(s.Temperature, m.Temperature)
 	if s.Model != nil {
 		if c.payloads != nil {
 			s.Model = llm.Logged(s.Model, c.payloads, s.Endpoint)
 		}
-		s.Model = windows.Wrap(gov.Wrap(c.limited(s.Model, s.Endpoint)), s.Name, llm.FitOptions{})
+		s.Model = llm.Traced(windows.Wrap(gov.Wrap(c.limited(s.Model, s.Endpoint)), s.Name, llm.FitOptions{}), at)
 	}
 	if s.Embedder != nil {
-		s.Embedder = gov.WrapEmbedder(c.limitedEmbedder(s.Embedder, s.Endpoint))
+		s.Embedder = llm.TracedEmbedder(gov.WrapEmbedder(c.limitedEmbedder(s.Embedder, s.Endpoint)), at)
 	}
 	return s
 }
@@ -160,12 +162,13 @@ func (c *connector) role(cfg *config.Config, m config.Model, windows *llm.Window
 		model = llm.Logged(model, c.payloads, endpoint)
 	}
 	gov := c.governors.For(endpoint, m.APIKey.Reveal())
+	at := trace.Endpoint{Provider: string(m.Provider), Host: endpoint}
 	s := llm.Setting{
-		Name: m.Model, Endpoint: endpoint, MaxTokens: m.MaxTokens, Temperature: m.Temperature, Extra: m.Extra,
-		Model: windows.Wrap(gov.Wrap(c.limited(model, endpoint)), m.Model, llm.FitOptions{}),
+		Name: m.Model, Endpoint: endpoint, Provider: at.Provider, MaxTokens: m.MaxTokens, Temperature: m.Temperature, Extra: m.Extra,
+		Model: llm.Traced(windows.Wrap(gov.Wrap(c.limited(model, endpoint)), m.Model, llm.FitOptions{}), at),
 	}
 	if embedder != nil {
-		s.Embedder = gov.WrapEmbedder(c.limitedEmbedder(embedder, endpoint))
+		s.Embedder = llm.TracedEmbedder(gov.WrapEmbedder(c.limitedEmbedder(embedder, endpoint)), at)
 	}
 	return s, nil
 }

@@ -11,6 +11,7 @@ import (
 	"dossier/cite"
 	"dossier/event"
 	"dossier/extract"
+	"dossier/internal/base/trace"
 	"dossier/lang"
 	"dossier/llm"
 	"dossier/prompt"
@@ -90,12 +91,14 @@ func (t *team) begin(ctx context.Context, r *researcher, d *todo) {
 }
 
 // do works on the task: a model in its loop or, without one, rules.
-func (a *assignment) do(ctx context.Context, s *run.Scope) (outcome, error) {
+func (a *assignment) do(ctx context.Context, s *run.Scope) (_ outcome, err error) {
 	t := a.t
 	job := t.job(a.asks())
 	const more = 40 // results, beyond those that are known
 	job.Corpus = sources.Without(job.Corpus, min(more, len(a.known)), func(l sources.Lead) bool { return slices.Contains(a.known, l.URI) })
 	if t.noModel {
+		ctx, span := trace.Agent(ctx, s.Path(), a.who.name, "", "", "")
+		defer func() { agent.Traced(span, err) }()
 		if err := s.Emit(event.AgentStarted{Name: a.who.name, Role: a.who.Role, Task: a.todo.title}); err != nil {
 			return outcome{}, err
 		}

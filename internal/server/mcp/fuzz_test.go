@@ -35,7 +35,7 @@ func FuzzRequest(f *testing.F) {
 	f.Cleanup(func() { _ = e.Close() })
 	serve := mcp.Protocol(mcp.Options{Version: "test"}).Routes[0].Serve
 	// Who may only look starts nothing.
-	looks := server.Admit(context.Background(), e, access.Caller{User: "eve", Scopes: []access.Scope{access.Read}}, &server.Policy{})
+	looks := server.Admit(context.Background(), e, access.Caller{User: "eve", Scopes: []access.Scope{access.Read}}, &server.Policy{}, nil)
 	f.Fuzz(func(t *testing.T, version, body string) {
 		ctx, cancel := context.WithTimeout(looks, 10*time.Second)
 		defer cancel()

@@ -62,21 +62,17 @@ func Protocol(o Options) server.Protocol {
 	}}
 }
 
-// Serve speaks MCP with one client until in ends or ctx does. What the client does
+// Serve speaks MCP with one client until in ends, and what was asked before is replied
+// to, or ctx ends. What the client does
 // is done by the caller of ctx: see server.Admit.
 func Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
-	err := newServer(o).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}})
+	p := &pipe{ctx: ctx, in: in, out: out}
+	err := newServer(o).Run(ctx, &sdk.IOTransport{Reader: p, Writer: p})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
-
-// unclosed is a writer that is not ours to close.
-type unclosed struct{ io.Writer }
-
-// Close implements io.Closer.
-func (unclosed) Close() error { return nil }
 
 // newServer makes the server for all clients. Whose things they see is in the
 // context of each request.

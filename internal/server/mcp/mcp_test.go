@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -332,7 +333,7 @@ func TestServeOverPipes(t *testing.T) {
 	for _, version := range versions {
 		in, fromClient := io.Pipe()
 		toClient, out := io.Pipe()
-		ctx := server.Admit(t.Context(), w.engine, access.Operator(), &server.Policy{})
+		ctx := server.Admit(t.Context(), w.engine, access.Operator(), &server.Policy{}, nil)
 		served := make(chan error, 1)
 		go func() { served <- mcp.Serve(ctx, mcp.Options{Version: "test"}, in, out) }()
 		c := connect(t, version, accept("first"), &sdk.IOTransport{Reader: toClient, Writer: fromClient})
@@ -345,6 +346,25 @@ func TestServeOverPipes(t *testing.T) {
 		_ = c.Close()
 		if err := <-served; err != nil {
 			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
+// What was asked before the input ended is replied to, though nothing is left to read.
+func TestLastRepliesOverPipes(t *testing.T) {
+	w := newWorld(t)
+	ctx := server.Admit(t.Context(), w.engine, access.Operator(), &server.Policy{}, nil)
+	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"research","arguments":{"question":"why","mode":"deep_research"}}}
+{"jsonrpc":"2.0","id":3,"method":"tools/list"}`
+	var out bytes.Buffer
+	if err := mcp.Serve(ctx, mcp.Options{Version: "test"}, strings.NewReader(in), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"id":1,`, `"id":"a",`, `"id":3,`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no reply with %s in\n%s", want, out.String())
 		}
 	}
 }
