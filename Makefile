@@ -3,16 +3,17 @@
 export CGO_ENABLED := 0
 SHELL := /bin/bash
 
-# What a target works on, and how long each fuzz target runs.
+# What a target works on, how long each fuzz target runs, and how long a soak.
 PKG ?= ./...
 FUZZTIME ?= 60s
+SOAK ?= 30m
 
 # The linters are pinned in a module of their own, so that go.mod lists only
 # what the product is made of.
 TOOL := go tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test fmt fmt-check tidy-check vet chromium clients lint vuln bench eval eval-deep conformance conformance-responses fuzz
+.PHONY: help build test fmt fmt-check tidy-check vet chromium clients lint vuln bench bench-nginx soak eval eval-deep conformance conformance-responses fuzz
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -40,6 +41,12 @@ bench: ## measure the kernel, agents, ingest, the index, HTML extraction and the
 	go run ./bench/deep
 	go run ./bench/fleet
 	go run ./bench/serve
+
+bench-nginx: ## follow a run through nginx, which has to be installed, for two minutes of silence
+	go run ./bench/serve -nginx
+
+soak: ## have clients use the server for SOAK (30m): memory drift and goroutines left over
+	go run ./bench/soak -for $(SOAK)
 
 eval: ## measure quality over the evaluation sets and write bench/results
 	go run ./bench/eval

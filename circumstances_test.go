@@ -177,8 +177,9 @@ type course struct {
 	loop   bool       // deep research by the evidence loop
 }
 
-// useLights makes the documents the collection in use.
-func useLights(t *testing.T, e *Engine, a *around) {
+// usesLibrary has the documents of the library be those in use.
+func usesLibrary(t *testing.T, e *Engine, a *around) {
+	t.Helper()
 	follow(t, e, Request{Mode: "ingest", Request: mode.Request{Question: "add", In: sources.Target{Paths: []string{a.docs}, Collection: "lights"}}})
 	if _, err := e.UseCollection(t.Context(), "lights"); err != nil {
 		t.Fatal(err)
@@ -246,11 +247,13 @@ func courses() []course {
 		{name: "documents", script: lighthouse, req: inDocs("Who built the lighthouse of Cape Kestrel?")},
 		{name: "documents by rules", under: "nothing at all", req: inDocs("How many steps lead up to the lamp?")},
 		{name: "documents and the web", script: lighthouse, req: mixed},
-		{name: "documents in use", script: lighthouse, req: asked(Request{Mode: "web_search", Request: mode.Request{Question: "Who built the lighthouse of Cape Kestrel?"}}), before: useLights},
-		{name: "console", script: consoleScript, before: useLights, req: asked(Request{Mode: "console", Request: mode.Request{Question: "Кто построил маяк?"}})},
-		{name: "console by rules", under: "no model", before: useLights, req: asked(Request{Mode: "console", Request: mode.Request{Question: "Who built the lighthouse?"}})},
+		{name: "documents in use", script: lighthouse, req: asked(Request{Mode: "web_search", Request: mode.Request{Question: "Who built the lighthouse of Cape Kestrel?"}}), before: usesLibrary},
+		{name: "console", script: consoleScript, before: usesLibrary, req: asked(Request{Mode: "console", Request: mode.Request{Question: "Кто построил маяк?"}})},
+		{name: "console by rules", under: "no model", before: usesLibrary, req: asked(Request{Mode: "console", Request: mode.Request{Question: "Who built the lighthouse?"}})},
 		{name: "console writes", script: consoleScript, req: asked(Request{Mode: "console", Request: mode.Request{Question: "Напиши хайку про пруд"}})},
 		{name: "console writes by rules", under: "no model", req: asked(Request{Mode: "console", Request: mode.Request{Question: "Напиши хайку про осень"}})},
+		{name: "knowledge base", script: (&kbCourses[3]).script(), req: asked(byAgent("kb_agent", whoBuilt)), before: usesLibrary},
+		{name: "knowledge base by rules", under: "no model", req: asked(byAgent("kb_agent", whoBuilt)), before: usesLibrary},
 		{name: "evidence loop", loop: true, every: 23, script: llmtest.Script{Rules: townScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},
 		{name: "evidence loop by rules", loop: true, every: 23, under: "no model", req: asked(onTheWeb("deep_research", oststrandQuestion))},
 		{name: "evidence loop that asks", loop: true, every: 23, script: llmtest.Script{Rules: unsureScholar.Rules()}, req: asked(onTheWeb("deep_research", oststrandQuestion))},

@@ -207,8 +207,13 @@ func (e *Engine) Start(ctx context.Context, req Request) (run.Record, error) {
 }
 
 // begin creates a run, with a past if it has one, and sets it going. One that its
-// instance does not take is gone again: it was never begun.
+// instance does not take is gone again: it was never begun. Whoever leaves meanwhile
+// leaves a run that is going, not one that nobody works on.
 func (e *Engine) begin(ctx context.Context, rec run.Record, entries []run.Entry, events []run.PlacedEvent) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
 	defer e.work.Expect(rec.ID)()
 	if err := e.store.Create(ctx, rec, entries, events); err != nil {
 		return fmt.Errorf("creating the run: %w", err)
@@ -218,7 +223,7 @@ func (e *Engine) begin(ctx context.Context, rec run.Record, entries []run.Entry,
 		err = e.work.Enqueue(ctx, rec.ID, dispatch.Resumed) // as its original would go on
 	}
 	if err != nil {
-		err = errors.Join(err, e.store.Delete(context.WithoutCancel(ctx), rec.ID))
+		err = errors.Join(err, e.store.Delete(ctx, rec.ID))
 	}
 	return err
 }

@@ -119,7 +119,7 @@ func TestTraces(t *testing.T) {
 		"evidence":      {course: find("evidence loop"), kinds: true},
 		"agent":         {course: find("agent with agents")},
 		"asks":          {course: find("agent by sgr"), show: tracetest.Named},
-		"failing": {course: course{script: limited, req: func(*around) Request { return byAgent("doer", "Put the parcel on the scale") }}},
+		"failing":       {course: course{script: limited, req: func(*around) Request { return byAgent("doer", "Put the parcel on the scale") }}},
 		"tool": {course: course{status: run.Failed, req: func(*around) Request {
 			return Request{Mode: "tool", Request: mode.Request{Agent: "run_command_tool", Question: `{"reasoning":"x","command":"rm x"}`}}
 		}}},

@@ -45,7 +45,8 @@ func (w *Work) acts(ctx context.Context, in Input, c *Choice) ([]Action, error) 
 		if i > 0 && p.PrepareTools == nil {
 			in.Tools = tool.Available(w.rules, w.State, in.Tools)
 		}
-		a, err := act(w, ctx, in, call, i+1)
+		w.acted++
+		a, err := act(w, ctx, in, call, w.acted)
 		if err != nil {
 			return nil, err
 		}
@@ -54,6 +55,24 @@ func (w *Work) acts(ctx context.Context, in Input, c *Choice) ([]Action, error) 
 	}
 	tidy(c.Calls, tools)
 	return actions, nil
+}
+
+// Carry carries out a call that code has decided on, not the model, as a further
+// one of the iteration: for phases and steps that have something done by
+// themselves. Record shows it to the model.
+func (w *Work) Carry(ctx context.Context, in Input, call llm.ToolCall) (Action, error) {
+	w.acted++
+	call.ID = strconv.Itoa(w.State.Iteration) + "-action"
+	if w.acted > 1 {
+		call.ID += "-" + strconv.Itoa(w.acted)
+	}
+	calls := []llm.ToolCall{call}
+	w.number(calls)
+	a, err := w.Act(ctx, in, calls[0], w.acted)
+	if err == nil {
+		w.logAction(&a, time.Time{})
+	}
+	return a, err
 }
 
 // Act carries out one call, the n-th of its iteration, and tells of it.

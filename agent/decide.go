@@ -83,7 +83,7 @@ func deciderFor(name DeciderName) Decider {
 		return native{}
 	case Iron:
 		return iron{}
-	case ReAct:
+	case ReAct, KB:
 		return react{}
 	case ByRules:
 		return rules{}

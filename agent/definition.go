@@ -29,12 +29,15 @@ const (
 	ReAct DeciderName = "react"
 	// Dialog is Hybrid that talks with the user between its steps.
 	Dialog DeciderName = "dialog"
+	// KB is ReAct over the user's documents, with a fixed beginning and checks of
+	// what was found and of the answer: see mode/kbqa.
+	KB DeciderName = "kb"
 	// ByRules needs no model: search, read, answer.
 	ByRules DeciderName = "rules"
 )
 
 // Deciders are all names.
-var Deciders = []DeciderName{SGR, Native, Hybrid, Iron, ReAct, Dialog, ByRules}
+var Deciders = []DeciderName{SGR, Native, Hybrid, Iron, ReAct, Dialog, KB, ByRules}
 
 // Definition is an agent as data: what a configuration file, a template or a
 // request says about it. It is frozen into each run, so it holds no keys.
@@ -144,8 +147,10 @@ func ParseClass(class string) (decider DeciderName, research bool, err error) {
 		return ReAct, research, nil
 	case "dialog":
 		return Dialog, research, nil
+	case "kb", "knowledgebase":
+		return KB, research, nil
 	case "rules", "rulebased":
 		return ByRules, research, nil
 	}
-	return "", false, fmt.Errorf("there is no agent class %q: use SGRAgent, ToolCallingAgent, SGRToolCallingAgent, IronAgent, DialogAgent, ReActAgent or RuleBasedAgent, or one of these with Research before it", class)
+	return "", false, fmt.Errorf("there is no agent class %q: use SGRAgent, ToolCallingAgent, SGRToolCallingAgent, IronAgent, DialogAgent, ReActAgent, KBAgent or RuleBasedAgent, or one of these with Research before it", class)
 }

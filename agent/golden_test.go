@@ -67,7 +67,7 @@ func TestPromptsAreFrozen(t *testing.T) {
 					return call("finalanswertool", finalCall), nil
 				case decider == agent.SGR:
 					return text(lastWords), nil
-				case decider == agent.ReAct:
+				case decider == agent.ReAct, decider == agent.KB:
 					return text("Thought: enough\nFinalAnswer: the sum is 5"), nil
 				case n == 1:
 					return text(strings.TrimSuffix(reasoning, "}") + `,"function_name_choice":"finalanswertool"}`), nil

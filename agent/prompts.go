@@ -102,6 +102,8 @@ func (w *Work) meaning(placeholder string) (string, bool) {
 	switch placeholder {
 	case "available_tools":
 		return listed(w.Agent.Tools.All()), true
+	case "tool_parameters":
+		return strings.TrimSuffix(toolLines(w.Agent.Tools.All(), tool.Final), "\n"), true
 	case "current_date":
 		return w.Scope.Record().Created.UTC().Format(time.DateTime), true
 	case "language":

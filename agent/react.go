@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dossier/llm"
@@ -13,11 +14,21 @@ import (
 )
 
 // react is Thought, Action, Observation and FinalAnswer in text.
-type react struct{}
+type react struct {
+	told      bool // the system prompt tells the form and the tools
+	maxTokens int  // of a reply; 0 is the model's own bound
+}
 
-func (react) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
-	messages := withRule(in.Messages, reactRule(in.Tools))
-	r, err := w.call(ctx, "reason", &llm.Request{Messages: messages, Stop: []string{"\nObservation:"}}, nil, answerMarked)
+// ReActTold is the decider ReAct for an agent whose system prompt tells the form
+// and the tools itself, with a bound on the tokens of each reply.
+func ReActTold(maxTokens int) Decider { return react{told: true, maxTokens: maxTokens} }
+
+func (d react) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
+	messages := in.Messages
+	if !d.told {
+		messages = withRule(messages, reactRule(in.Tools))
+	}
+	r, err := w.call(ctx, "reason", &llm.Request{Messages: messages, MaxTokens: d.maxTokens, Stop: []string{"\nObservation:"}}, nil, answerMarked)
 	if err != nil {
 		return Thought{}, err
 	}
@@ -180,14 +191,7 @@ func (p reactReply) call(tools []tool.Tool) llm.ToolCall {
 // reactRule tells a model the form and the tools.
 func reactRule(tools []tool.Tool) string {
 	var b strings.Builder
-	b.WriteString("The tools:\n")
-	for _, t := range tools {
-		spec := t.Spec()
-		if spec.Kind == tool.Reasoning {
-			continue
-		}
-		fmt.Fprintf(&b, "- %s: %s Parameters: %s\n", spec.Name, inPrompt(spec), parameters(spec))
-	}
+	b.WriteString("The tools:\n" + toolLines(tools))
 	b.WriteString(`
 Work in steps. In each step reply in exactly this form and then stop:
 Thought: what you know and what to do next
@@ -196,6 +200,19 @@ Action: tool_name {"parameter": "value"}
 The result comes back as an Observation. When you know enough, reply instead:
 Thought: why it is enough
 FinalAnswer: the whole answer, in the user's language, with source numbers in brackets`)
+	return b.String()
+}
+
+// toolLines are tools with their parameters, one a line.
+func toolLines(tools []tool.Tool, skip ...tool.Kind) string {
+	var b strings.Builder
+	for _, t := range tools {
+		spec := t.Spec()
+		if spec.Kind == tool.Reasoning || slices.Contains(skip, spec.Kind) {
+			continue
+		}
+		fmt.Fprintf(&b, "- %s: %s Parameters: %s\n", spec.Name, inPrompt(spec), parameters(spec))
+	}
 	return b.String()
 }
 

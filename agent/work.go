@@ -81,6 +81,7 @@ type Work struct {
 	ids     map[string]bool           // of calls
 	repeats map[[sha256.Size]byte]int // how often the same call was made
 	strikes int                       // replies in a row that held no call
+	acted   int                       // calls carried out in the iteration
 	forced  int                       // iteration from which only an answer is accepted
 	cut     bool                      // the reply was broken off
 	draft   string                    // an answer that could not be read as it should be
@@ -140,6 +141,18 @@ func (w *Work) deciderName() DeciderName {
 		return ByRules
 	}
 	return w.Agent.Definition.Decider
+}
+
+// ByRules says whether rules decide what to do, because there is no model or it
+// is gone.
+func (w *Work) ByRules() bool { return w.deciderName() == ByRules }
+
+// WithoutModel has rules decide from now on, because of an error that says why
+// the model is not asked any more.
+func (w *Work) WithoutModel(why error) {
+	if !w.ByRules() {
+		w.byRules(why)
+	}
 }
 
 // byRules has rules decide from now on instead of the model.
@@ -218,6 +231,7 @@ func (w *Work) bring(ctx context.Context, step string, names func(context.Contex
 // turn is one iteration within the limits.
 func (w *Work) turn(ctx context.Context) error {
 	w.State.Iteration++
+	w.acted = 0
 	if w.State.Iteration > w.limits.Iterations+grace || w.forced > 0 && w.State.Iteration > w.forced+grace {
 		return stuckf("%d iterations were not enough", w.State.Iteration-1)
 	}

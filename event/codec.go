@@ -38,6 +38,8 @@ var decoders = map[Kind]func([]byte) (Data, error){
 	KindAgentAction:        decodeAs[AgentAction],
 	KindAgentReasoning:     decodeAs[AgentReasoning],
 	KindAgentReflected:     decodeAs[AgentReflected],
+	KindAgentRefined:       decodeAs[AgentRefined],
+	KindAgentAnswered:      decodeAs[AgentAnswered],
 	KindTodoUpdated:        decodeAs[TodoUpdated],
 	KindNoteAdded:          decodeAs[NoteAdded],
 	KindSupervisorDecision: decodeAs[SupervisorDecision],
@@ -131,6 +133,12 @@ func (AgentReasoning) sealed()    {}
 // Kind implements Data.
 func (AgentReflected) Kind() Kind { return KindAgentReflected }
 func (AgentReflected) sealed()    {}
+
+func (AgentRefined) Kind() Kind { return KindAgentRefined }
+func (AgentRefined) sealed()    {}
+
+func (AgentAnswered) Kind() Kind { return KindAgentAnswered }
+func (AgentAnswered) sealed()    {}
 
 // Kind implements Data.
 func (TodoUpdated) Kind() Kind { return KindTodoUpdated }

@@ -45,6 +45,11 @@ var every = []event.Data{
 		Reasoning: &event.Reasoning{Steps: []string{"a"}, Situation: "think", PlanStatus: "begun", Enough: true, Remaining: []string{"b"}, Completed: true},
 	},
 	event.AgentReflected{Text: "enough", Sufficient: true, Score: 8},
+	event.AgentRefined{Round: 1, Coverage: 0.5, Threshold: 0.8, Missing: []string{"when"}, TopBM25: 100, Limit: 20, Iteration: 1},
+	event.AgentAnswered{
+		Coverage: 1, CitationCoverage: 0.5, Refinements: 1, Confidence: 0.4, By: "model", Iteration: 3,
+		Verification: &event.Verification{Claims: 2, Verified: 1, Flagged: 1, Rewritten: true},
+	},
 	event.TodoUpdated{ID: "t1", Agent: "agent-1", Title: "look", State: "done"},
 	event.NoteAdded{ID: "n1", Text: "注意", Sources: []int{1, 2}},
 	event.SupervisorDecision{Decision: "continue", Reason: "gaps", Tasks: []string{"t"}},

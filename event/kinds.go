@@ -187,6 +187,39 @@ type (
 		Score      int      `json:"score,omitempty"`
 		Gaps       []string `json:"gaps,omitempty"`
 	}
+	// AgentRefined says that an agent searches again with wider parameters, because
+	// what it found covers less of the question than it should.
+	AgentRefined struct {
+		Round     int      `json:"round"` // of refinement, from 1
+		Coverage  float64  `json:"context_coverage"`
+		Threshold float64  `json:"coverage_threshold"`
+		Missing   []string `json:"missing,omitempty"` // parts of the question
+		TopBM25   int      `json:"hybrid_top_bm25"`
+		Limit     int      `json:"limit"`
+		Iteration int      `json:"iteration,omitempty"`
+	}
+	// AgentAnswered says what an agent's answer rests on: the share of the
+	// question's parts for which something was found, the share of the answer's
+	// claims that a passage bears out, and how sure the answer is. By is model,
+	// rules or qa. Verification is missing where nothing was verified.
+	AgentAnswered struct {
+		Coverage         float64       `json:"context_coverage"`
+		CitationCoverage float64       `json:"citation_coverage"`
+		Refinements      int           `json:"refinements"`
+		Confidence       float64       `json:"confidence"`
+		By               string        `json:"answered_by"`
+		Verification     *Verification `json:"verification,omitempty"`
+		Iteration        int           `json:"iteration,omitempty"`
+	}
+	// Verification is what came of checking the claims of an answer. Flagged are
+	// those that nothing bears out and that the answer marks.
+	Verification struct {
+		Passed    bool `json:"passed"`
+		Claims    int  `json:"claims"`
+		Verified  int  `json:"verified"`
+		Flagged   int  `json:"flagged"`
+		Rewritten bool `json:"rewritten"`
+	}
 	// TodoUpdated is one task of an agent: pending, active, done or dropped.
 	TodoUpdated struct {
 		ID    string `json:"id"`
@@ -413,6 +446,8 @@ const (
 	KindAgentAction        Kind = "agent.action"
 	KindAgentReasoning     Kind = "agent.reasoning"
 	KindAgentReflected     Kind = "agent.reflected"
+	KindAgentRefined       Kind = "agent.refined"
+	KindAgentAnswered      Kind = "agent.answered"
 	KindTodoUpdated        Kind = "todo.updated"
 	KindNoteAdded          Kind = "note.added"
 	KindSupervisorDecision Kind = "supervisor.decision"

@@ -59,6 +59,7 @@ type Options struct {
 	Workers   int     // files read at once; as many as there are processors
 	MaxFile   int64   // bytes; larger files are listed, not read; 64 MiB
 	Cache     int     // bytes of documents kept in memory for searches; 64 MiB
+	Results   int     // bytes of results kept in memory, until a collection changes; 8 MiB
 	// EmbedBatch is how many chunks an embedder gets at once; 64.
 	EmbedBatch int
 	// Shared are names of the operator's collections that every user may ask.
@@ -81,6 +82,7 @@ func (o Options) withDefaults() Options {
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.MaxFile = cmp.Or(o.MaxFile, 64<<20)
 	o.Cache = cmp.Or(o.Cache, 64<<20)
+	o.Results = cmp.Or(o.Results, 8<<20)
 	o.EmbedBatch = cmp.Or(o.EmbedBatch, 64)
 	return o
 }
@@ -96,8 +98,9 @@ type Library struct {
 	open     func(path string) (*os.File, error)
 	batchMax int // documents that are put in at once
 
-	docs *documentCache
-	mu   sync.Mutex
+	docs    *documentCache
+	results *resultCache
+	mu      sync.Mutex
 	// By collection id: syncs wait for each other, and indexes stay open.
 	syncs map[string]*turn
 	views map[string]*viewSlot
@@ -111,7 +114,7 @@ func New(store Store, reader PageReader, embedder Embedder, opts Options) *Libra
 	return &Library{
 		store: store, reader: reader, embedder: embedder, opts: opts,
 		open: openFile, batchMax: batchDocuments,
-		docs:  newDocumentCache(opts.Cache),
+		docs: newDocumentCache(opts.Cache), results: newResultCache(opts.Results),
 		syncs: map[string]*turn{}, views: map[string]*viewSlot{},
 	}
 }
@@ -308,6 +311,7 @@ func (l *Library) Delete(ctx context.Context, name string) error {
 	delete(l.views, c.ID)
 	l.mu.Unlock()
 	l.docs.forget(c.ID)
+	l.results.forget(c.ID)
 	return nil
 }
 

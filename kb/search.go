@@ -90,7 +90,7 @@ func (l *Library) Search(ctx context.Context, name string, q Query) (Result, err
 	}
 	r, err := l.search(ctx, c, q)
 	if err != nil {
-		return Result{}, fmt.Errorf("search %q: %w", name, err)
+		return Result{}, fmt.Errorf("search %q: %w", c.Name, err)
 	}
 	return r, nil
 }
@@ -108,6 +108,10 @@ func (l *Library) search(ctx context.Context, c Collection, q Query) (Result, er
 	v, err := l.view(ctx, c)
 	if err != nil {
 		return Result{}, err
+	}
+	key, named := keyOf(c.ID, v.revision, q)
+	if known, ok := l.results.get(key); named && ok {
+		return known, nil
 	}
 	out := Result{Route: q.Route, Revision: v.revision}
 	out.Note = l.whyNoVectors(v)
@@ -138,6 +142,10 @@ func (l *Library) search(ctx context.Context, c Collection, q Query) (Result, er
 			out.Route, out.Note = BM25, "the embedder failed: "+err.Error()
 		}
 	}
+	lasting := named
+	if out.Route == BM25 && out.Note != "" && out.Note != l.whyNoVectors(v) {
+		lasting = false // the embedder may answer the next time
+	}
 	var fused []index.Hit
 	switch out.Route {
 	case BM25:
@@ -147,7 +155,9 @@ func (l *Library) search(ctx context.Context, c Collection, q Query) (Result, er
 	default:
 		fused = index.Fuse(q.K, index.Ranking{Hits: lexical}, index.Ranking{Hits: dense})
 	}
-	out.Hits, err = s.hits(fused, lexical, dense)
+	if out.Hits, err = s.hits(fused, lexical, dense); err == nil && lasting {
+		l.results.put(key, out)
+	}
 	return out, err
 }
 

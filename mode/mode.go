@@ -33,6 +33,9 @@ type Request struct {
 	// AgentID is what clients know the agent by. To name one is to go on with that
 	// agent, in its conversation; otherwise it gets one of its own.
 	AgentID string `json:"agent_id,omitempty"`
+	// MaxSteps is how many steps the agent may take, for the one that has such a
+	// limit; 0 leaves it to the configuration, which also bounds it.
+	MaxSteps int `json:"max_steps,omitempty"`
 	// Custom is the caller's own part of what the tools and phases of an agent
 	// share. No model sees it.
 	Custom map[string]json.RawMessage `json:"custom_context,omitempty"`

@@ -218,6 +218,16 @@ type State struct {
 	Failure *Failure
 }
 
+// UnstoredError is an error of storage that says nothing of the run, as that the
+// disk is full. A step that meets one has not failed: the run stops as it does when
+// the step can't be recorded, and is taken up again.
+type UnstoredError struct{ Code, Message, Hint string }
+
+func (e *UnstoredError) Error() string { return e.Message }
+
+// Fault tells the kernel how to record the error.
+func (e *UnstoredError) Fault() (code, hint string) { return e.Code, e.Hint }
+
 // Journal is the kernel's port to storage.
 type Journal interface {
 	// Acquire takes the lease of a run that is free (no owner, or an expired

@@ -246,6 +246,40 @@ func TestFaultIsRecordedAndReplayed(t *testing.T) {
 	}
 }
 
+// A step that finds no room for what it has to keep has not failed: nothing is
+// recorded of it, and whoever takes the run up does it again.
+func TestAStepWithoutRoomHasNotFailed(t *testing.T) {
+	var full atomic.Bool
+	full.Store(true)
+	w := newWorld(t, func(ctx context.Context, s *run.Scope) error {
+		_, err := run.Step(ctx, s, "keep", func(context.Context, *run.Scope) (int, error) {
+			if full.Load() {
+				return 0, fmt.Errorf("keeping a page: %w", &run.UnstoredError{Code: "disk_full", Message: "the disk is full"})
+			}
+			return 1, nil
+		})
+		if _, failed := run.FaultOf(err); failed {
+			return s.Emit(note("went on without it"))
+		}
+		return err
+	})
+	w.create("r")
+	var unstored *run.UnstoredError
+	if _, err := w.worker("w1").Execute(t.Context(), "r"); !errors.As(err, &unstored) {
+		t.Fatalf("the run stops with %v", err)
+	}
+	if h, err := w.store.History(t.Context(), "r"); err != nil || len(h.Entries) != 0 || h.Record.Status != run.Running {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	full.Store(false)
+	if err := w.store.Evict(t.Context(), "w1"); err != nil {
+		t.Fatal(err)
+	}
+	if st := w.execute(w.worker("w2"), "r"); st != run.Done {
+		t.Error(st)
+	}
+}
+
 func TestReopenRetriesTheStepThatFailedTheRun(t *testing.T) {
 	var tries atomic.Int64
 	w := newWorld(t, func(ctx context.Context, s *run.Scope) error {

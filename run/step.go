@@ -302,14 +302,17 @@ func (errSkippedEffect) Fault() (code, hint string) {
 }
 
 // fail records that the step whose scope s is failed and returns the error for
-// the run's code. When it failed because the run was stopped, nothing is
-// recorded.
+// the run's code. When it failed because the run was stopped, or because what it
+// has to keep can't be stored, nothing is recorded.
 func (s *Scope) fail(ctx context.Context, err error) error {
 	if Stopped(err) {
 		return err
 	}
 	if stop := s.exec.stopped(); stop != nil {
 		return stop
+	}
+	if _, ok := errors.AsType[*UnstoredError](err); ok {
+		return s.exec.breakWith(err)
 	}
 	f := faultFrom(err)
 	raw, merr := json.Marshal(f)

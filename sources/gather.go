@@ -158,6 +158,7 @@ type gathering struct {
 	evidence   *Evidence
 	planned    []Facet
 	noModel    bool            // when the plan was made there was none
+	told       bool            // sources that the ledger has were told by somebody else
 	translated string          // the question in English, as a query; "" where it is asked in its own language only
 	asked      []string        // queries, in order
 	askedSet   map[string]bool // in lower case

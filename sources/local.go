@@ -302,13 +302,18 @@ func (c *localCorpus) Find(ctx context.Context, q Query) (Finding, error) {
 	}
 	leads := make([]Lead, 0, len(found.Hits))
 	for _, h := range found.Hits {
-		leads = append(leads, Lead{
-			ID: h.ID, Ref: strconv.FormatInt(h.Document, 10), Kind: cite.File, URI: Address(h.Path),
-			Title: h.Title, Author: h.Author, Date: h.Date, Lang: h.Lang, Text: h.Text, Ranking: h.Score,
-			Spot: Spot{Start: h.Start, End: h.End, Headings: h.Headings, Page: h.Page}, Ranked: true, Near: h.Near,
-		})
+		leads = append(leads, LeadOf(h))
 	}
 	return Finding{Leads: leads}, nil
+}
+
+// LeadOf is a passage of a collection as a lead.
+func LeadOf(h kb.Hit) Lead {
+	return Lead{
+		ID: h.ID, Ref: strconv.FormatInt(h.Document, 10), Kind: cite.File, URI: Address(h.Path),
+		Title: h.Title, Author: h.Author, Date: h.Date, Lang: h.Lang, Text: h.Text, Ranking: h.Score,
+		Spot: Spot{Start: h.Start, End: h.End, Headings: h.Headings, Page: h.Page}, Ranked: true, Near: h.Near,
+	}
 }
 
 // Read implements Corpus.

@@ -212,7 +212,8 @@ func (g *gathering) enter(ctx context.Context, r *reading) error {
 		return err
 	}
 	uri := firstOf(r.got.URI, r.lead.URI)
-	if known, ok := e.Ledger.Lookup(uri); ok && known.Snapshot != snap.Hash {
+	known, listed := e.Ledger.Lookup(uri)
+	if listed && known.Snapshot != snap.Hash {
 		// Two texts under one address: what was read first is what is cited.
 		g.trouble("research.source-changed", "place", uri)
 		return nil
@@ -227,14 +228,10 @@ func (g *gathering) enter(ctx context.Context, r *reading) error {
 	if _, err := e.Ledger.Read(src.Number, snap); err != nil {
 		return err
 	}
-	number := src.Number
-	if g.Planned != nil {
-		number = 0 // it gets its number in the larger work
-	} else if err := g.scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI, Snippet: short(r.lead.Text)}); err != nil {
-		return err
-	}
-	if err := g.scope.Emit(event.SourceRead{Number: number, Title: src.Title, URL: src.URI, Hash: snap.Hash, Words: r.got.Words}); err != nil {
-		return err
+	if !g.told || !listed {
+		if err := g.tellSource(src, r); err != nil {
+			return err
+		}
 	}
 	for _, p := range r.places(snap) {
 		at := snap.PassageAt(src.Number, lang.Span{Start: p.Start, End: p.End})
@@ -255,6 +252,17 @@ func (g *gathering) enter(ctx context.Context, r *reading) error {
 		return nil
 	}
 	return g.scope.Emit(event.NoteAdded{Text: n.Summary, Sources: []int{src.Number}})
+}
+
+// tellSource tells of a document that has its number now.
+func (g *gathering) tellSource(src cite.Source, r *reading) error {
+	number := src.Number
+	if g.Planned != nil {
+		number = 0 // it gets its number in the larger work
+	} else if err := g.scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URI, Snippet: short(r.lead.Text)}); err != nil {
+		return err
+	}
+	return g.scope.Emit(event.SourceRead{Number: number, Title: src.Title, URL: src.URI, Hash: r.got.Snapshot, Words: r.got.Words})
 }
 
 // placed is a passage of a document with the lead that it was found by.

@@ -119,7 +119,7 @@ func (e *Evidence) Verify(ctx context.Context, s *run.Scope, w Writing) (*cite.R
 	}
 	in := rewriteInput{Question: e.Question, Language: w.Language.Name(), Answer: cite.Sanitize(w.Text), Passages: e.Excerpts(rewriteTokens)}
 	for _, c := range bad {
-		in.Failing = append(in.Failing, failing{c.Text, why(c)})
+		in.Failing = append(in.Failing, failing{c.Text, WhyNot(c)})
 	}
 	mended, err := rewrite.Do(ctx, s, w.Models, in, prompt.Options[Rewritten]{Model: w.Model})
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *Evidence) Verify(ctx context.Context, s *run.Scope, w Writing) (*cite.R
 		return first, nil // nobody mended it: what fails is marked already
 	}
 	second, err := e.check(ctx, s.Child("recheck"), w, mended.Value.Answer, cite.Options{Drop: w.Drop})
-	if err != nil || !w.Better || mended.Extractive || holdsBetter(second, first) {
+	if err != nil || !w.Better || mended.Extractive || HoldsBetter(second, first) {
 		return second, err
 	}
 	if w.Drop {
@@ -139,12 +139,18 @@ func (e *Evidence) Verify(ctx context.Context, s *run.Scope, w Writing) (*cite.R
 	return first, nil
 }
 
-// holdsBetter says whether more of an answer is borne out than of another one,
-// and nothing less.
-func holdsBetter(a, b *cite.Result) bool { return a.Covered >= b.Covered && a.Coverage > b.Coverage }
+// Check is Verify without the rewriting, for who has what fails mended by
+// themselves: it is marked. Without models words alone decide.
+func (e *Evidence) Check(ctx context.Context, s *run.Scope, w Writing) (*cite.Result, error) {
+	return e.check(ctx, s, w, w.Text, cite.Options{Drop: w.Drop})
+}
 
-// why says what is wrong with a claim, in words that a model can act on.
-func why(c cite.Checked) string {
+// HoldsBetter says whether more of an answer is borne out than of another one,
+// and nothing less.
+func HoldsBetter(a, b *cite.Result) bool { return a.Covered >= b.Covered && a.Coverage > b.Coverage }
+
+// WhyNot says what is wrong with a claim, in words that a model can act on.
+func WhyNot(c cite.Checked) string {
 	switch c.Verdict {
 	case cite.Misquoted:
 		return "the quotation does not stand in the source"

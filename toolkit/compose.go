@@ -27,7 +27,7 @@ type composeArgs struct {
 type composed struct {
 	Context   string          `json:"context"`
 	Citations []shownCitation `json:"citations"`
-	Coverage  float64         `json:"citation_coverage"`
+	Coverage  float64         `json:"context_coverage"`    // share of the plan's questions that it has a passage for
 	Uncovered []string        `json:"uncovered,omitempty"` // questions
 	Missing   []string        `json:"missing,omitempty"`   // ids
 }
@@ -95,7 +95,7 @@ func composeContext(s *collection) tool.Tool {
 func (o *composed) text() string {
 	var b strings.Builder
 	b.WriteString(o.Context)
-	fmt.Fprintf(&b, "\n\nCoverage: %.2f", o.Coverage)
+	fmt.Fprintf(&b, "\n\nContext coverage: %.2f", o.Coverage)
 	if len(o.Uncovered) > 0 {
 		b.WriteString("\nNot covered: " + strings.Join(o.Uncovered, "; "))
 	}
@@ -138,7 +138,7 @@ func facetsOf(s *tool.State, made []librarySearch, passages []kb.Passage) []kb.F
 	out := make([]kb.Facet, len(p.Facets))
 	for i, f := range p.Facets {
 		out[i].Question = f.Question
-		for _, m := range made {
+		for _, m := range slices.Backward(made) { // the first is the question in its own words
 			mine := func(q string) bool { return strings.EqualFold(q, m.Query) }
 			if !mine(f.Question) && !slices.ContainsFunc(f.Queries, mine) {
 				continue
@@ -216,15 +216,19 @@ func (s *collection) cited(ctx context.Context, c *tool.Call, citations []kb.Cit
 			}
 			src.Letters, words = utf8.RuneCountInString(docs[0].Text), lang.Words(docs[0].Text)
 		}
-		if _, known := c.State.Source(cited.Number); !known {
+		old, known := c.State.Source(cited.Number)
+		if !known {
 			if err := c.Scope.Emit(event.SourceFound{Number: src.Number, Title: src.Title, URL: src.URL}); err != nil {
 				return change, err
 			}
 		}
+		change.Sources = append(change.Sources, src)
+		if known && old.Text == src.Text {
+			continue // it was read before
+		}
 		if err := c.Scope.Emit(event.SourceRead{Number: src.Number, Title: src.Title, URL: src.URL, Hash: src.Text, Words: words}); err != nil {
 			return change, err
 		}
-		change.Sources = append(change.Sources, src)
 	}
 	return change, nil
 }

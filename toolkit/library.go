@@ -29,6 +29,9 @@ const (
 	RouterSelect   = "router_select"
 )
 
+// ForDocuments are the names of all of these.
+var ForDocuments = []string{RouterSelect, QueryPlan, Search, Rerank, FetchDocs, ComposeContext, Verify}
+
 // What the tools for documents tell each other, in the state's Custom.
 const (
 	KeyRoute    = "kb_route"    // a kb.Route
@@ -247,7 +250,7 @@ type librarySearch struct {
 }
 
 // mostSearches bounds the searches that are remembered.
-const mostSearches = 8
+const mostSearches = 24
 
 // remember puts a search before those that were made.
 func remember(s *tool.State, made librarySearch) (tool.Change, error) {
@@ -319,7 +322,12 @@ func searchLibrary(s *collection) tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			return asJSON(out, change)
+			result, err := asJSON(out, change)
+			if err != nil {
+				return result, err
+			}
+			result.Data, err = json.Marshal(got) // whole, for programs
+			return result, err
 		})
 }
 

@@ -79,7 +79,7 @@ func TestDocumentsFromPlanToContext(t *testing.T) {
 	if o.Coverage != 0.5 || len(o.Uncovered) != 1 || o.Uncovered[0] != p.Facets[1].Question || len(o.Citations) != 1 || o.Citations[0].Number != 2 {
 		t.Errorf("%+v", o)
 	}
-	if !strings.HasPrefix(d.last().Text, "[2] Keldra Bridge\n") || !strings.Contains(d.last().Text, "\n\nCoverage: 0.50\nNot covered: ") {
+	if !strings.HasPrefix(d.last().Text, "[2] Keldra Bridge\n") || !strings.Contains(d.last().Text, "\n\nContext coverage: 0.50\nNot covered: ") {
 		t.Errorf("%s", d.last().Text)
 	}
 	s := d.state.Sources

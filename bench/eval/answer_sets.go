@@ -57,11 +57,13 @@ func runXQuADAnswers(ctx context.Context, e *Env) error {
 		}
 		rest := map[int]reduction{}
 		var intact, removed outcome
+		var puzzles []puzzle
 		for _, q := range queries {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			p := puzzle{ID: q.ID, Text: q.Text, Group: strconv.Itoa(q.Article), Parts: [][]string{q.Answers}}
+			puzzles = append(puzzles, p)
 			t, err := e.solve(all, ask, p, "intact."+code, nil)
 			if err != nil {
 				return err
@@ -87,6 +89,11 @@ func runXQuADAnswers(ctx context.Context, e *Env) error {
 		e.reportAnswers("."+code, intact)
 		e.reportRefusals(".intact."+code, intact)
 		e.reportRefusals(".removed."+code, removed)
+		var beside comparison
+		if err := e.agentSolves(ctx, all.whole, puzzles, &beside); err != nil {
+			return err
+		}
+		beside.report(e, "."+code)
 		whole.add(intact)
 		reduced.add(removed)
 	}
@@ -126,11 +133,13 @@ func runRuRAGAnswers(ctx context.Context, e *Env) error {
 	}
 	defer done()
 	var all outcome
+	var puzzles []puzzle
 	for _, q := range queries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t, err := e.solve(l, ask, puzzle{ID: q.ID, Text: q.Text, Group: q.Doc, Parts: [][]string{{q.Answer}}}, "intact.ru", nil)
+		puzzles = append(puzzles, puzzle{ID: q.ID, Text: q.Text, Group: q.Doc, Parts: [][]string{{q.Answer}}})
+		t, err := e.solve(l, ask, puzzles[len(puzzles)-1], "intact.ru", nil)
 		if err != nil {
 			return err
 		}
@@ -139,6 +148,11 @@ func runRuRAGAnswers(ctx context.Context, e *Env) error {
 	e.reportAnswers(".ru", all)
 	e.reportRefusals(".intact", all)
 	e.Ratio("quote-exact", all.exact, all.quotes)
+	var beside comparison
+	if err := e.agentSolves(ctx, docs, puzzles, &beside); err != nil {
+		return err
+	}
+	beside.report(e, ".ru")
 	return nil
 }
 
@@ -187,7 +201,40 @@ func runRGB(ctx context.Context, e *Env) error {
 	e.reportRefusals("", without)
 	e.reportRefusals(".positive", with)
 	e.Ratio("answer-in-citation.positive", with.inside, with.n)
+	if err := e.agentAbstains(ctx, docs, puzzles, owner, positive); err != nil {
+		return err
+	}
 	return runRGBWeb(ctx, e, questions)
+}
+
+// agentAbstains has the agent answer each question from a collection of its own
+// documents: with those that have the answer, and with the others only.
+func (e *Env) agentAbstains(ctx context.Context, docs []index.Doc, puzzles []puzzle, owner map[string]int, positive map[string]bool) error {
+	own := make([][]index.Doc, len(puzzles))
+	for _, d := range docs {
+		own[owner[d.ID]] = append(own[owner[d.ID]], d)
+	}
+	var with, without comparison
+	for n, p := range puzzles {
+		var others []index.Doc
+		for _, d := range own[n] {
+			if !positive[d.ID] {
+				others = append(others, d)
+			}
+		}
+		if err := e.agentSolves(ctx, own[n], []puzzle{p}, &with); err != nil {
+			return err
+		}
+		if len(others) == 0 {
+			continue
+		}
+		if err := e.agentSolves(ctx, others, []puzzle{p}, &without); err != nil {
+			return err
+		}
+	}
+	with.report(e, ".positive")
+	without.report(e, ".negative")
+	return nil
 }
 
 // texts is a list of texts, or of lists of them.

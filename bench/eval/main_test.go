@@ -73,7 +73,7 @@ func TestFigures(t *testing.T) {
 	code, stdout, stderr := eval(t, root, "-dir", dir, "-runs", runs)
 	const want = `json_repair recovered 0.6667 n=6
 json_repair excluded 2 n=8
-json_repair agents-ended 1.0000 n=56
+json_repair agents-ended 1.0000 n=64
 json_testsuite accepted-y 1.0000 n=2
 json_testsuite panics 0 n=3
 `
@@ -110,7 +110,7 @@ func TestResultsAreMerged(t *testing.T) {
 apple f1 0.5000 n=2
 json_repair recovered 0.6667 n=6
 json_repair excluded 2 n=8
-json_repair agents-ended 1.0000 n=56
+json_repair agents-ended 1.0000 n=64
 zebra recall 1.0000 n=1
 `
 	if string(got) != want {

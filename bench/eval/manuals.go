@@ -113,7 +113,10 @@ func (e *Env) researchWith(ctx context.Context, dir string, questions []asked.Qu
 	for _, f := range asked.Figures(results) {
 		e.Score(f.Name+suffix, f.Value, f.N)
 	}
-	return nil
+	if suffix != "" {
+		return nil
+	}
+	return e.agentOver(ctx, p, library, collections, questions, results)
 }
 
 // said is a conversation as a mode gets it.

@@ -3,10 +3,13 @@
 // thing can take. Both are processes of their own; the clients are in this one.
 //
 //	go run ./bench/serve [-streams N] [-sessions N] [-time D] [-calls N] [-out FILE]
+//	go run ./bench/serve -nginx
 //
 // It prints what many open streams of one run take in memory and for each message,
 // how late messages arrive when many sessions are told many at once, and how much
-// longer a chat completion takes than the call of the model behind it.
+// longer a chat completion takes than the call of the model behind it. With -nginx it
+// follows a run through nginx as that is without any setting, for more than two minutes
+// of silence, and does nothing else.
 package main
 
 import (
@@ -32,12 +35,15 @@ func main() {
 	}
 }
 
+const defaultOut = "bench/results/serve.txt"
+
 func measure(ctx context.Context) error {
 	streams := flag.Int("streams", 10_000, "open streams of one run")
 	sessions := flag.Int("sessions", 1000, "sessions that are told ten messages a second")
 	lasts := flag.Duration("time", 20*time.Second, "how long they are told")
 	calls := flag.Int("calls", 500, "chat completions, one after the other")
-	out := flag.String("out", "bench/results/serve.txt", "`file` for the figures")
+	out := flag.String("out", defaultOut, "`file` for the figures")
+	nginx := flag.Bool("nginx", false, "follow a run through nginx instead, and write bench/results/serve-nginx.txt")
 	as := flag.String("as", "", "be the server of that `name`, as this program has itself be")
 	model := flag.String("model", "", "`address` of the model for that")
 	flag.Parse()
@@ -55,6 +61,15 @@ func measure(ctx context.Context) error {
 	}
 	say("# %s", strings.Join(append([]string{"go run ./bench/serve"}, os.Args[1:]...), " "))
 	say("# %s %s/%s, %d cores, which servers and clients share; SQLite", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	if *nginx {
+		if err := behindNginx(ctx, say); err != nil {
+			return err
+		}
+		if *out == defaultOut {
+			*out = "bench/results/serve-nginx.txt"
+		}
+		return os.WriteFile(*out, []byte(text.String()), 0o644)
+	}
 	if err := crowd(ctx, *streams, say); err != nil {
 		return err
 	}

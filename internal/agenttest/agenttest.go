@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dossier/agent"
@@ -85,6 +86,19 @@ func Script(decider agent.DeciderName) llmtest.Script {
 		{Schema: "rewritten", Reply: llmtest.JSON(map[string]any{"answer": Answer})},
 		{Reply: llmtest.Do(func(req *llmtest.Request) *llmtest.Reply { return reply(decider, req) })},
 	}}
+}
+
+// Beside is the model for a decider beside that for others, whose last rule fits
+// everything and replies nothing to what is not theirs.
+func Beside(decider agent.DeciderName, others []llmtest.Rule) llmtest.Script {
+	last := len(others) - 1
+	rules := append(slices.Clone(others[:last]), Script(decider).Rules[:2]...)
+	return llmtest.Script{Rules: append(rules, llmtest.Rule{Reply: llmtest.Do(func(req *llmtest.Request) *llmtest.Reply {
+		if said := others[last].Reply.Func(req); said != nil {
+			return said
+		}
+		return reply(decider, req)
+	})})}
 }
 
 func reply(decider agent.DeciderName, req *llmtest.Request) *llmtest.Reply {

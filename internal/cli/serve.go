@@ -17,6 +17,7 @@ import (
 	"dossier/internal/config"
 	"dossier/internal/server"
 	"dossier/internal/server/agui"
+	"dossier/internal/server/kbqa"
 	"dossier/internal/server/mcp"
 	"dossier/internal/server/openai"
 	"dossier/internal/server/responses"
@@ -130,6 +131,7 @@ func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Pro
 		services.Protocol(services.Options{
 			Write: console.WriteBy(engine.Completions(), cfg.Log.Verbose), Lang: wire.ConsoleSettings(cfg).Lang, TopK: cfg.Console.TopK, IntN: rand.IntN,
 		}),
+		kbqa.Protocol(),
 	}
 }
 

@@ -291,6 +291,10 @@ func (v *textView) line(ev event.Event) string {
 		if text = lang.Text(v.lang, "line.reflects", "text", v.brief(d.Text)); d.Score > 0 {
 			text = lang.Text(v.lang, "line.reflected", "score", d.Score, "text", v.brief(d.Text))
 		}
+	case event.AgentRefined:
+		text = lang.Text(v.lang, "line.refines", "coverage", percent(&d.Coverage), "missing", v.brief(strings.Join(d.Missing, "; ")))
+	case event.AgentAnswered:
+		text = lang.Text(v.lang, "line.answered-"+d.By, "coverage", percent(&d.Coverage), "cited", percent(&d.CitationCoverage), "confidence", percent(&d.Confidence))
 	case event.SupervisorDecision:
 		if text = lang.Text(v.lang, "line.decides", "text", d.Decision); d.Reason != "" {
 			text = lang.Text(v.lang, "line.decides-why", "decision", inWords(v.lang, "decision", d.Decision), "reason", v.brief(d.Reason))

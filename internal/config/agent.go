@@ -15,7 +15,7 @@ import (
 type agentKeys struct {
 	Name         string      `key:"name" help:"Name of the agent, the same as its key."`
 	Description  string      `key:"description" help:"What the agent is for, in one sentence."`
-	BaseClass    class       `key:"base_class" default:"SGRToolCallingAgent" help:"How the agent decides: SGRAgent, ToolCallingAgent, SGRToolCallingAgent, IronAgent, DialogAgent, ReActAgent or RuleBasedAgent, or one of these with Research before it."`
+	BaseClass    class       `key:"base_class" default:"SGRToolCallingAgent" help:"How the agent decides: SGRAgent, ToolCallingAgent, SGRToolCallingAgent, IronAgent, DialogAgent, ReActAgent, KBAgent or RuleBasedAgent, or one of these with Research before it."`
 	Tools        []toolEntry `key:"tools" help:"Tools in the order in which the model sees them: a name, or {name: {settings}}."`
 	Rules        []tool.Rule `key:"rules" help:"When tools are taken away: {counter, at_least, drop or only}."`
 	ToolSearch   toolSearch  `key:"tool_search" help:"Tools that the agent does not list."`

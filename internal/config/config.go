@@ -24,6 +24,7 @@ type Config struct {
 	DeepSearch   Depth        `key:"deep_search" default:"max_iterations=6,scrape_top_n=8,time=1m" alias:"max_iterations=balanced_max_iterations,max_iterations=web_search_balanced_iterations,scrape_top_n=web_search_deep_scrape_top_n" env:"queries=DEEP_SEARCH_QUERIES,max_results=DEEP_SEARCH_MAX_RESULTS,rerank_top_k=DEEP_SEARCH_RERANK_TOP_K,scrape_top_n=DEEP_SEARCH_SCRAPE_TOP_N" help:"How much the mode deep_search does; the others too, rounds and time aside, where they set nothing themselves."`
 	Quality      Depth        `key:"quality" default:"max_iterations=25,scrape_top_n=8,time=10m" alias:"max_iterations=web_search_quality_iterations" env:"max_iterations=QUALITY_MAX_ITERATIONS,queries=QUALITY_QUERIES,max_results=QUALITY_MAX_RESULTS,rerank_top_k=QUALITY_RERANK_TOP_K,scrape_top_n=QUALITY_SCRAPE_TOP_N" help:"How much the mode quality does. What it does not set itself is as deep_search sets it, rounds and time aside."`
 	DeepResearch DeepResearch `key:"deep_research" help:"How the mode deep_research works."`
+	KBQA         KBQA         `key:"kbqa" help:"The agent kb_agent, which answers from a collection of documents."`
 	KB           KB           `key:"kb" help:"Collections of the user's documents."`
 	Prompts      Prompts      `key:"prompts" help:"Prompts that replace the built-in ones; the text wins over the file."`
 	MCP          Tree         `key:"mcp" help:"MCP servers, as mcpServers: {name: {url, headers} or {command, args, env}}."`
@@ -207,6 +208,17 @@ type DeepResearch struct {
 
 	SectionPages int           `key:"section_pages" env:"DEEP_RESEARCH_SECTION_PAGES" default:"4" min:"1" max:"50" help:"Pages, or documents, that the engine loop reads for a section in a round."`
 	Time         time.Duration `key:"time" env:"DEEP_RESEARCH_TIME" default:"30m" min:"0s" max:"24h" help:"How long models are waited for, all calls of a run together; what is not decided by then is decided by rules. 0 is no bound."`
+}
+
+// KBQA is about the agent that answers from a collection.
+type KBQA struct {
+	MaxSteps       int     `key:"agent_max_steps" alias:"agent_max_steps" default:"15" min:"1" max:"1000" help:"Steps that a request may ask for, at most; more are taken as that."`
+	DefaultSteps   int     `key:"agent_default_steps" alias:"agent_default_steps" default:"8" min:"1" max:"1000" help:"Steps of a request that does not say how many: what the model decides, after the search that each begins with. Beyond them the question is answered in one go."`
+	TokenBudget    int     `key:"agent_token_budget" alias:"agent_token_budget" default:"2000" min:"100" max:"200000" help:"Tokens of one reply of the model, at most."`
+	ToolTimeout    float64 `key:"agent_tool_timeout" alias:"agent_tool_timeout" default:"5.0" min:"0.1" max:"600" help:"Seconds that one call of a tool may take."`
+	Threshold      float64 `key:"coverage_threshold" alias:"coverage_threshold" default:"0.8" min:"0" max:"1" help:"Share of the question's parts for which something has to be found; with less it is searched again, wider."`
+	MaxRefinements int     `key:"max_refinements" alias:"max_refinements" default:"1" min:"0" max:"10" help:"How often it is searched again, wider."`
+	Verify         bool    `key:"enable_verify_step" alias:"enable_verify_step" default:"true" help:"Verify the claims of an answer before it is delivered, and have it written once more where some don't hold."`
 }
 
 // KB is about collections.

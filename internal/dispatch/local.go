@@ -42,14 +42,15 @@ type Local struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	mu      sync.Mutex
-	stages  map[string]stage
-	mine    map[string]bool // runs that this process is to bring to their end or rest
-	coming  map[string]int  // runs that are about to be enqueued: how many callers are
-	queue   []string
-	running int
-	all     bool // whatever was left behind is taken up here
-	closed  bool
+	mu       sync.Mutex
+	stages   map[string]stage
+	mine     map[string]bool // runs that this process is to bring to their end or rest
+	coming   map[string]int  // runs that are about to be enqueued: how many callers are
+	setbacks map[string]*setback
+	queue    []string
+	running  int
+	all      bool // whatever was left behind is taken up here
+	closed   bool
 }
 
 var _ Dispatcher = (*Local)(nil)
@@ -67,7 +68,7 @@ func NewLocal(o Options) *Local {
 	}
 	l := &Local{
 		Options: o, hub: newHub(), sweeps: make(chan struct{}, 1), due: make(chan struct{}, 1),
-		stages: make(map[string]stage), mine: make(map[string]bool), coming: make(map[string]int), all: o.Adopt,
+		stages: make(map[string]stage), mine: make(map[string]bool), setbacks: make(map[string]*setback), coming: make(map[string]int), all: o.Adopt,
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.exec = run.NewExecutor(run.ExecutorConfig{
@@ -299,15 +300,20 @@ func (l *Local) told(id string, status run.Status, err error) {
 	case err == nil:
 		l.Log.Debug("a worker left a run", "run", id, "status", status)
 		l.Left(id, status)
+		l.mu.Lock()
+		delete(l.setbacks, id)
+		l.mu.Unlock()
 	case errors.Is(err, run.ErrEnded), errors.Is(err, run.ErrLeased), errors.Is(err, run.ErrUnknownRun), l.ctx.Err() != nil:
 	case errors.Is(err, run.ErrLapsed), errors.Is(err, run.ErrFenced):
 		l.Log.Warn("a run was lost to others", "run", id, "error", err) // the next sweep sees what became of it
 	default:
 		l.Log.Error("a run stopped", "run", id, "error", err)
-		l.hub.publish(event.Event{Run: id, Time: time.Now(), Data: event.RunError{
-			Code: "storage", Message: err.Error(), Hint: "nothing that was recorded is lost: `dossier runs resume " + id + "` goes on",
-			Fatal: true,
-		}})
+		why := event.RunError{Code: "storage", Message: err.Error(), Hint: "nothing that was recorded is lost: `dossier runs resume " + id + "` goes on", Fatal: true}
+		if unstored, ok := errors.AsType[*run.UnstoredError](err); ok {
+			why.Code, why.Hint = unstored.Fault()
+			l.setBack(id)
+		}
+		l.hub.publish(event.Event{Run: id, Time: time.Now(), Data: why})
 	}
 }
 

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"dossier/event"
 	"dossier/internal/dispatch"
+	"dossier/internal/store"
 	"dossier/internal/store/memory"
 	"dossier/run"
 )
@@ -167,6 +170,64 @@ func TestAStorageFaultPasses(t *testing.T) {
 		time.Sleep(3 * ttl)
 		if got := y.status("r"); got != run.Done {
 			t.Error(got)
+		}
+	})
+}
+
+// full is a handle on a full disk.
+type full struct {
+	*memory.Store
+	on atomic.Bool
+}
+
+func (f *full) Commit(b *run.Batch, done func(error)) {
+	if f.on.Load() {
+		done(fmt.Errorf("writing: %w", store.ErrDiskFull))
+		return
+	}
+	f.Store.Commit(b, done)
+}
+
+// A run that finds the disk full rests, and goes on soon after there is room, long
+// before its lease is over. It is not tried over and over until then.
+func TestAFullDiskPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t)
+		disk := &full{Store: y.store.Handle()}
+		l := y.worker("w", func(o *dispatch.Options) { o.Store, o.TTL = disk, time.Hour })
+		y.create("r", "w")
+		y.must(l.Enqueue(t.Context(), "r", dispatch.Fresh))
+		time.Sleep(5 * time.Second)
+		disk.on.Store(true)
+		var stopped *dispatch.StoppedError
+		for _, err := range l.Follow(t.Context(), "r", 0) {
+			if err != nil && !errors.As(err, &stopped) {
+				t.Error(err)
+			}
+		}
+		if stopped == nil || stopped.Failure.Code != "disk_full" || !strings.Contains(stopped.Failure.Hint, "space") {
+			t.Fatalf("who follows is told %+v", stopped)
+		}
+		time.Sleep(time.Minute)
+		if got := y.status("r"); got != run.Running || len(y.began()) != 1 {
+			t.Fatalf("the run is %s and was begun %d times", got, len(y.began()))
+		}
+		disk.on.Store(false)
+		time.Sleep(30 * time.Second)
+		if got := y.status("r"); got != run.Done || len(y.began()) != 2 {
+			t.Errorf("with room again the run is %s and was begun %d times", got, len(y.began()))
+		}
+		// Where there is room for some things only, the pauses grow.
+		y.create("big", "w")
+		y.must(l.Enqueue(t.Context(), "big", dispatch.Fresh))
+		for range 60 {
+			time.Sleep(5 * time.Second)
+			disk.on.Store(true)
+			time.Sleep(6 * time.Second)
+			disk.on.Store(false)
+		}
+		if n := len(y.began()) - 2; n > 10 {
+			t.Errorf("in ten minutes it was begun %d times", n)
 		}
 	})
 }

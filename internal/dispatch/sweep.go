@@ -34,6 +34,9 @@ func (l *Local) sweep(ctx context.Context, all bool) (int, error) {
 	if err := l.settle(ctx); err != nil {
 		return 0, err
 	}
+	if err := l.giveUp(ctx); err != nil {
+		return 0, err
+	}
 	ids, err := l.Store.Orphans(ctx, l.Owner)
 	if err != nil {
 		return 0, err
@@ -124,6 +127,71 @@ func (l *Local) settle(ctx context.Context) error {
 		l.mu.Unlock()
 	}
 	return nil
+}
+
+// setback is that of a run which could not be recorded here, for want of room. It
+// is tried again after a pause, and after a longer one each time: what it does until
+// it finds no room again is done for nothing.
+type setback struct {
+	due   time.Time
+	pause time.Duration
+	stuck bool // its lease was not given up
+}
+
+func (l *Local) setBack(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.setbacks[id]
+	if b == nil {
+		b = &setback{pause: sweepEvery / 2}
+		l.setbacks[id] = b
+	}
+	b.pause = min(2*b.pause, max(l.TTL, sweepEvery))
+	b.due, b.stuck = time.Now().Add(b.pause), true
+}
+
+// giveUp gives up the leases of runs whose time has come to be tried again: then
+// they are among the orphans. The leases themselves would keep them for minutes.
+func (l *Local) giveUp(ctx context.Context) error {
+	var due []string
+	l.mu.Lock()
+	for id, b := range l.setbacks {
+		if b.stuck && !time.Now().Before(b.due) {
+			due = append(due, id)
+		}
+	}
+	l.mu.Unlock()
+	slices.Sort(due)
+	for _, id := range due {
+		rec, err := l.Store.Run(ctx, id)
+		if err == nil && rec.Owner == l.Owner && rec.Status == run.Running && !l.exec.Live(id) {
+			err = l.put(ctx, &run.Batch{Run: id, Epoch: rec.Epoch, State: &run.State{Status: run.Queued}, Release: true})
+		}
+		if err != nil && !errors.Is(err, run.ErrUnknownRun) && !errors.Is(err, run.ErrFenced) {
+			return err
+		}
+		l.mu.Lock()
+		if b := l.setbacks[id]; b != nil {
+			b.stuck = false
+		}
+		if err != nil {
+			delete(l.setbacks, id) // it is another's, or gone
+		}
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+// put commits a batch and waits until it is durable.
+func (l *Local) put(ctx context.Context, b *run.Batch) error {
+	done := make(chan error, 1)
+	l.Store.Commit(b, func(err error) { done <- err })
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Evict ends the leases of workers that are dead.

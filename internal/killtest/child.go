@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"dossier/internal/store"
@@ -40,6 +42,10 @@ type order struct {
 	// Queued has the child queue runs on instances of an agent in Dir, and
 	// nothing else.
 	Queued *queueing `json:"queued,omitempty"`
+	// Serve has the child be `dossier serve` over Dir, with these settings.
+	Serve map[string]string `json:"serve,omitempty"`
+	// SmallDisk has it do so on a disk of its own, mounted at Dir.
+	SmallDisk bool `json:"small_disk,omitempty"`
 }
 
 // orderVar is the environment variable that makes a process a child.
@@ -61,6 +67,16 @@ func childMain(raw string) error {
 	ctx := context.Background()
 	if o.Search != nil {
 		return searchMain(ctx, o.Dir, *o.Search)
+	}
+	if o.Serve != nil {
+		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
+		defer stop()
+		if o.SmallDisk {
+			if err := onSmallDisk(o.Dir); err != nil {
+				return err
+			}
+		}
+		return serveMain(ctx, o.Dir, o.Serve)
 	}
 	if o.Queued != nil {
 		return queueMain(ctx, o.Dir, *o.Queued)

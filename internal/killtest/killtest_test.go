@@ -89,3 +89,13 @@ func TestDeepResearchSurvivesKills(t *testing.T) {
 	}
 	t.Log(strings.TrimSpace(out.String()))
 }
+
+func TestClientsLoseNothingToKills(t *testing.T) {
+	var out, errs bytes.Buffer
+	k := &test{self: os.Args[0], dir: t.TempDir(), serves: true, cycles: 8, seed: uint64(time.Now().UnixNano()), out: &out, errs: &errs}
+	ok, err := k.run(t.Context())
+	if err != nil || !ok {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	t.Log(strings.TrimSpace(out.String()))
+}

@@ -13,7 +13,10 @@
 // killed at each of its calls to the model, the search engine and the pages;
 // with -agents it is one of its agents at a piece of research; with -queued it
 // has many runs queued on the instances of an agent. With -deep it is a deep
-// research, by a team and by the evidence loop, killed at random moments.
+// research, by a team and by the evidence loop, killed at random moments. With
+// -serve it is `dossier serve`, whose clients follow runs over server-sent events,
+// Socket.IO and the Responses API and come back after each kill; with -full it is
+// not killed, but finds its disk full for a while.
 //
 // Its last line is the verdict, and it exits 0 only when all of it holds. With
 // -keep DIR the databases and the call logs stay for other programs to check.
@@ -57,6 +60,8 @@ func main() {
 	deep := flag.Bool("deep", false, "kill deep research, by each of its engines, at random moments instead")
 	faults := flag.Bool("faults", false, "have model, search engine and effects fail too, resume runs and raise their budgets")
 	queued := flag.Int("queued", 0, "kill a process that has so many runs queued on the instances of an agent instead")
+	serve := flag.Bool("serve", false, "kill dossier serve while clients follow its runs instead")
+	fills := flag.Bool("full", false, "fill the disk under dossier serve for a while instead")
 	zombie := flag.Bool("zombie", false, "stop a worker past its lease instead, let another take over, and wake the first")
 	keep := flag.String("keep", "", "leave databases and call logs in this `directory`")
 	flag.Parse()
@@ -70,7 +75,7 @@ func main() {
 		defer os.RemoveAll(tmp)
 		dir = tmp
 	}
-	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, agents: *agents, research: *deep, failures: *faults, queue: *queued, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
+	t := &test{self: os.Args[0], zombie: *zombie, searches: *search, agents: *agents, research: *deep, failures: *faults, serves: *serve, fills: *fills, queue: *queued, dir: dir, cycles: *cycles, seed: *seed, out: os.Stdout, errs: os.Stderr}
 	ok, err := t.run(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "killtest:", err)
@@ -91,6 +96,8 @@ type test struct {
 	agents    bool
 	research  bool
 	failures  bool
+	serves    bool
+	fills     bool
 	queue     int
 	dir       string
 	cycles    int
@@ -113,6 +120,12 @@ func (t *test) run(ctx context.Context) (bool, error) {
 	}
 	if t.research {
 		return t.deep(ctx)
+	}
+	if t.serves {
+		return t.served(ctx)
+	}
+	if t.fills {
+		return t.full(ctx)
 	}
 	if t.queue > 0 {
 		return t.queued(ctx)
@@ -268,6 +281,9 @@ func (t *test) start(ctx context.Context, o order) (*exec.Cmd, <-chan string, er
 	cmd := exec.CommandContext(ctx, t.self)
 	cmd.Env = append(os.Environ(), orderVar+"="+string(raw))
 	cmd.Stderr = t.errs
+	if o.SmallDisk {
+		alone(cmd)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, nil, err

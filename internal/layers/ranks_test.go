@@ -29,6 +29,7 @@ var ranks = map[string]int{
 	"tool/stock":            4,
 	"internal/agenttest":    4,
 	"internal/clienttest":   0,
+	"internal/followtest":   0,
 	"agent":                 3,
 	"kb":                    3,
 	"report":                3,

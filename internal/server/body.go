@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,8 @@ func badBody(err error) error {
 		return nil
 	case errors.As(err, &tooLarge):
 		return &Problem{Code: "too_large", Message: fmt.Sprintf("the request has more than %d bytes", tooLarge.Limit), Hint: "put the material into a file and ask about it"}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &Problem{Code: "slow_body", Message: fmt.Sprintf("the body of the request has not come within %v", bodyTimeout)}
 	case errors.Is(err, io.EOF):
 		return badRequest("the request has no body, and JSON is expected here")
 	case errors.As(err, &typ) && typ.Field != "":

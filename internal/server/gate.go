@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -166,7 +167,7 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err erro
 	if s, ok := w.(*response); ok {
 		caller = s.caller
 	}
-	problem := g.api.explain(caller, err)
+	problem := For(caller, err)
 	status := statusFor(problem)
 	if status >= http.StatusInternalServerError {
 		g.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "request", w.Header().Get(requestID), "error", err)
@@ -188,19 +189,31 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err erro
 // unknown is a caller who has not been made out: surely not the operator.
 var unknown = access.Caller{User: "?"}
 
-// explain is what a caller may know of an error.
-func (a *api) explain(caller access.Caller, err error) *Problem {
+// For is Describe for a caller: what went wrong inside is for the operator.
+func For(caller access.Caller, err error) *Problem {
 	problem := Describe(err)
-	if problem.Code == "failed" && !caller.Operates() {
-		return &Problem{Code: problem.Code, Message: "something went wrong on the server; its log says what"}
+	if caller.Operates() {
+		return problem
+	}
+	if said, inside := forOthers[problem.Code]; inside {
+		return &Problem{Code: problem.Code, Message: said, Run: problem.Run}
 	}
 	return problem
 }
 
+// forOthers is what is said to others than the operator of what is wrong inside:
+// what an error says of that may name files.
+var forOthers = map[string]string{
+	"failed": "something went wrong on the server; its log says what", "storage": "the server could not record it; its log says why",
+	"disk_full": "the disk of the server is full; nothing that was recorded is lost", "read_only": "the server can't write to its disk", "corrupt": "the server's database is damaged",
+}
+
 // How long reading and writing may take.
 const (
-	bodyTimeout  = time.Minute      // for the body of a request
-	writeTimeout = 60 * time.Second // for each piece of a reply, at the least
+	headerTimeout = 10 * time.Second // for the head of a request
+	idleTimeout   = 2 * time.Minute  // until the next request
+	bodyTimeout   = time.Minute      // for the body of a request
+	writeTimeout  = 60 * time.Second // for each piece of a reply, at the least
 )
 
 // ServeHTTP looks at where a request comes from, and keeps watch over it.
@@ -212,7 +225,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(out.Header())
 	if r.ContentLength != 0 {
 		_ = out.control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every connection has deadlines
-		r.Body = &timedBody{r.Body, out}
+		out.body = &timedBody{readCloser: r.Body, out: out, held: r.Header.Get("Expect") != ""}
+		r.Body = out.body
 	}
 	if !g.addressed(r.Host) {
 		writeProblem(out, &Problem{Code: "wrong_host", Message: fmt.Sprintf("this server is not called %q", r.Host), Hint: "name it in server.hosts if it is"})
@@ -353,6 +367,7 @@ type response struct {
 	patient time.Time // until then a piece may take; put off when it has come nearer
 	status  int
 	caller  access.Caller
+	body    *timedBody             // of the request; nil for none
 	run     atomic.Pointer[string] // the run that it is about, if it is
 	span    trace.Live
 }
@@ -362,24 +377,33 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *response) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-		w.readOn()
-	}
+	w.begin(status)
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
 func (w *response) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-		w.readOn()
-	}
+	w.begin(http.StatusOK)
 	if now := time.Now(); w.patient.Sub(now) < writeTimeout {
 		w.patient = now.Add(writeTimeout + writeTimeout/4)
 		_ = w.control.SetWriteDeadline(w.patient)
 	}
 	return w.ResponseWriter.Write(b)
+}
+
+// begin is called before anything is written. What is left of the request is taken
+// in first, as long as it comes in time and is not much; else the connection is of no
+// use any more, and its time stays what it is.
+func (w *response) begin(status int) {
+	switch {
+	case w.status != 0:
+		return
+	case w.body == nil || w.body.drain():
+		w.readOn()
+	default:
+		w.Header().Set("Connection", "close")
+	}
+	w.status = status
 }
 
 // Flush implements http.Flusher, for those who don't know of controllers.
@@ -399,7 +423,9 @@ func (w *response) readOn() { _ = w.control.SetReadDeadline(time.Time{}) }
 // timedBody is a body that has to come in time.
 type timedBody struct {
 	readCloser
-	out *response
+	out  *response
+	held bool // the client sends it when it is asked to
+	over bool // all of it has been read
 }
 
 type readCloser interface {
@@ -409,11 +435,24 @@ type readCloser interface {
 
 // Read implements io.Reader. When all is there the time is up for nothing else.
 func (b *timedBody) Read(p []byte) (int, error) {
+	b.held = false
 	n, err := b.readCloser.Read(p)
-	if err != nil {
+	if errors.Is(err, io.EOF) {
+		b.over = true
 		b.out.readOn()
 	}
 	return n, err
+}
+
+// mostDrained is how much of a body is taken in that nobody has read.
+const mostDrained = 256 << 10
+
+// drain takes in what is left, and says whether that is all.
+func (b *timedBody) drain() bool {
+	if !b.over && !b.held {
+		_, _ = io.CopyN(io.Discard, b, mostDrained) // over tells how it went
+	}
+	return b.over
 }
 
 // pace bounds how often each token may ask: so many times a second on average,
@@ -456,7 +495,7 @@ func (p *pace) take(token string) (wait time.Duration, ok bool) {
 		a = &allowance{left: p.burst(), at: now}
 		p.tokens[token] = a
 	}
-	a.left = min(p.burst(), a.left+p.rate*now.Sub(a.at).Seconds())
+	a.left = min(p.burst(), a.left+p.rate*max(0, now.Sub(a.at).Seconds())) // a clock that went back takes nothing
 	a.at = now
 	if a.left < 1 {
 		return time.Duration((1 - a.left) / p.rate * float64(time.Second)), false

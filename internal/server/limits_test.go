@@ -1,11 +1,16 @@
 package server_test
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"dossier"
+	"dossier/internal/access"
 	"dossier/internal/server"
+	"dossier/internal/store"
 	"dossier/run"
 )
 
@@ -103,6 +108,22 @@ func TestStreamsAreNotBuffered(t *testing.T) {
 	for name, want := range map[string]string{"Content-Type": "text/event-stream", "X-Accel-Buffering": "no", "Content-Encoding": "", "Cache-Control": "no-cache, no-transform"} {
 		if h.Get(name) != want {
 			t.Errorf("%s is %q, want %q", name, h.Get(name), want)
+		}
+	}
+}
+
+// What is wrong inside is said to the operator; others are not told of files.
+func TestOthersAreNotToldOfFiles(t *testing.T) {
+	for _, err := range []error{
+		fmt.Errorf("creating the run: %w (/srv/dossier.db)", store.ErrDiskFull), fmt.Errorf("%w: /srv/dossier.db", store.ErrReadOnly),
+		fmt.Errorf("%w: /srv/dossier.db", store.ErrCorrupt), errors.New("open /srv/dossier.db: no"),
+		&dossier.StoppedError{Run: "r1", Failure: run.Failure{Code: "storage", Message: "/srv/dossier.db"}},
+	} {
+		if got := server.For(access.Operator(), err); !strings.Contains(got.Message, "/srv") {
+			t.Errorf("the operator hears %q", got.Message)
+		}
+		if got := server.For(access.Caller{User: "ann"}, err); strings.Contains(got.Message+got.Hint, "/srv") || got.Message == "" || got.Code != server.Describe(err).Code {
+			t.Errorf("others hear %+v", got)
 		}
 	}
 }

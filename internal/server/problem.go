@@ -83,7 +83,7 @@ var statusOf = map[string]int{
 	"usage": http.StatusBadRequest, "config": http.StatusBadRequest, "queue_full": http.StatusTooManyRequests,
 	"instance_state": http.StatusConflict, "foreign_session": http.StatusConflict, "no_route": http.StatusNotFound, "forbidden": http.StatusForbidden,
 	"unauthorized": http.StatusUnauthorized, "rate_limit": http.StatusTooManyRequests, "too_many_streams": http.StatusTooManyRequests,
-	"too_large": http.StatusRequestEntityTooLarge, "wrong_host": http.StatusMisdirectedRequest, "foreign_origin": http.StatusForbidden,
+	"slow_body": http.StatusRequestTimeout, "too_large": http.StatusRequestEntityTooLarge, "wrong_host": http.StatusMisdirectedRequest, "foreign_origin": http.StatusForbidden,
 	"not_done": http.StatusConflict, "not_research": http.StatusConflict, "method": http.StatusMethodNotAllowed, "closing": http.StatusServiceUnavailable,
 }
 

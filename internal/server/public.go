@@ -75,17 +75,21 @@ func Listen(o Options) (*Public, error) {
 	if err != nil {
 		return nil, cannotListen(o.Host, o.Port, err)
 	}
-	p := newPublic(o)
+	return newPublic(o).serve(l), nil
+}
+
+// serve begins to serve whoever comes to a listener.
+func (p *Public) serve(l net.Listener) *Public {
 	p.listen = l
 	p.http = &http.Server{
-		Handler: p.gate, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: p.gate, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(p.options.Log.Handler(), slog.LevelDebug), // what clients do wrong
 	}
 	go func() {
 		defer close(p.served)
 		_ = p.http.Serve(l) // it ends by Close
 	}()
-	return p, nil
+	return p
 }
 
 // NewHandler is what Listen serves, for whoever has a listener of their own. Closing

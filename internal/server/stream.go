@@ -333,7 +333,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64) error 
 			if a.closing.Err() != nil {
 				err = run.ErrShutdown
 			}
-			out.SendJSON("", "stopped", Describe(err))
+			out.SendJSON("", "stopped", For(CallerOf(r.Context()), err))
 			return nil
 		}
 		if !sendEvent(out, ev) {

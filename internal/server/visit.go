@@ -58,7 +58,7 @@ func Explain(ctx context.Context, err error) *Problem {
 	} else {
 		a = doorOf(ctx).gate.api
 	}
-	problem := a.explain(caller, err)
+	problem := For(caller, err)
 	if problem.Code == "failed" {
 		a.log.Error("a request failed", "error", err)
 	}

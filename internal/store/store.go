@@ -186,7 +186,8 @@ var (
 	ErrAnswered   = errors.New("the question has another answer already")
 	ErrBusy       = errors.New("a worker is on this run")
 	ErrCorrupt    = errors.New("the database file is damaged")
-	ErrDiskFull   = errors.New("the disk is full")
+	// ErrDiskFull stops a run that works, and fails nothing of it.
+	ErrDiskFull error = &run.UnstoredError{Code: "disk_full", Message: "the disk is full", Hint: "free some space; nothing that was recorded is lost, and what was under way goes on then"}
 	ErrReadOnly   = errors.New("the disk or the file is read-only")
 	ErrClosed     = errors.New("the store is closed")
 )

@@ -100,6 +100,12 @@ func Start(o Options) (*Web, error) {
 	return w, nil
 }
 
+// LetGo closes connections over which nothing is asked.
+func (w *Web) LetGo() {
+	w.server.SetKeepAlivesEnabled(false)
+	w.server.SetKeepAlivesEnabled(true)
+}
+
 // Close ends the web, also for who waits for a page of it.
 func (w *Web) Close() {
 	w.once.Do(func() {

@@ -16,6 +16,7 @@ import (
 	"dossier/mode/chat"
 	"dossier/mode/evidence"
 	"dossier/mode/ingest"
+	"dossier/mode/kbqa"
 	"dossier/mode/relay"
 	"dossier/mode/supervised"
 	"dossier/mode/toolcall"
@@ -60,9 +61,11 @@ func modes(cfg *config.Config, l lang.Code, p *Product, s Site, found websearch.
 			}, loopSettings(cfg, l, p.rerank)),
 		),
 		ingest.New(local),
-		agents.New(agents.Parts{
+		newAgentMode(cfg, p, agents.New(agents.Parts{
 			Resolve: p.Agency.resolve, Builtin: p.Agency.builtinOf, Tools: p.Agency.tools, Models: p.Agency.modelsOf,
 			Finder: p.Agency.Stock, Used: p.Agency.used, Blobs: found.Blobs, History: found.History,
+		}), kbqa.Parts{
+			Local: local, Blobs: found.Blobs, History: found.History, QA: websearch.New("rag_search", found, searchSettings(cfg, cfg.WebSearch, l, p.rerank, 1, 50, 400)),
 		}),
 		toolcall.New(p.Agency.tool),
 		relay.New(found.Models),

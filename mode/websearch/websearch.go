@@ -335,41 +335,8 @@ func (w *writing) report(outcome report.Outcome) *report.Report {
 		Assisted: e.Asked && w.set.MinIterations > 0, // reports of earlier programs say what they said
 		Coverage: report.Coverage{Facets: report.Share{Covered: e.Covered(), Total: len(e.Facets)}, Missing: e.Missing()},
 	}
-	r.Conflicts = w.conflicts()
+	r.Conflicts = e.Conflicts(w.set.Earlier())
 	return r
-}
-
-// conflicts are the disagreements in what was read about the question in which
-// a sentence that is quoted takes part: those matter here.
-func (w *writing) conflicts() []cite.Conflict {
-	e := w.evidence
-	var read, quoted []cite.Passage
-	for _, f := range e.Facets {
-		quoted = append(quoted, f.Quotes...)
-		for _, n := range f.Passages {
-			read = append(read, e.Passages[n].Passage)
-		}
-	}
-	among := func(s cite.Statement) bool {
-		return slices.ContainsFunc(quoted, func(q cite.Passage) bool {
-			return q.Source == s.Passage.Source && q.Start < s.Passage.End && s.Passage.Start < q.End
-		})
-	}
-	all := cite.Conflicts(e.Ledger, e.Snapshots, read)
-	for _, f := range e.Facets {
-		for _, c := range cite.Disagreements(f.Title, e.Ledger, e.Snapshots, read) {
-			if !slices.ContainsFunc(all, func(o cite.Conflict) bool {
-				return o.A.Passage.Source == c.A.Passage.Source && o.B.Passage.Source == c.B.Passage.Source
-			}) {
-				all = append(all, c)
-			}
-		}
-	}
-	all = slices.DeleteFunc(all, func(c cite.Conflict) bool { return !among(c.A) && !among(c.B) })
-	if w.set.Earlier() {
-		return all
-	}
-	return cite.OfOneThing(all, e.Ledger, e.Snapshots)
 }
 
 // notes are what the reader of the answer should know about how it came about.
@@ -388,73 +355,15 @@ func (w *writing) quotes() *report.Report {
 		return w.nothing()
 	}
 	r := w.report(report.Answered)
-	if e.Covered() < len(e.Facets) {
-		r.Outcome = report.Partial
-	}
-	r.Extractive = true
-	r.Coverage.Unsure = e.Unsure()
-	var all []cite.Passage
-	var printed [][]cite.Passage // by section
-	for _, f := range e.Facets {
-		if !f.Answered {
-			continue
-		}
-		if n := slices.IndexFunc(printed, func(quotes []cite.Passage) bool { return cite.SamePassages(quotes, f.Quotes) }); n >= 0 && !w.set.Earlier() {
-			r.Sections[n].Title += " · " + f.Title // one section answers both
-			continue
-		}
-		printed = append(printed, f.Quotes)
-		section := report.Section{Quotes: w.quoted(f.Quotes)}
-		if len(e.Facets) > 1 {
-			section.Title = f.Title
-		}
-		r.Sections = append(r.Sections, section)
-		all = append(all, f.Quotes...)
-	}
-	checked := cite.VerifyQuotes(e.Ledger, e.Snapshots, all)
-	r.Claims, r.Coverage.Independent = checked.Claims, checked.Independent
-	r.Coverage.Claims = report.Share{Covered: checked.Covered, Total: len(checked.Claims)}
+	e.Quote(r, w.set.Earlier())
 	return r
 }
-
-// nearestShown is how many passages are shown when none answers.
-const nearestShown = 3
 
 // nothing is the answer when no passage has one.
 func (w *writing) nothing() *report.Report {
 	r := w.report(report.Nothing)
-	r.Extractive = true
-	r.Coverage.Facets.Covered, r.Conflicts = 0, nil
-	var near []cite.Passage
-	for _, f := range w.evidence.Facets {
-		for _, q := range f.Quotes {
-			if !slices.ContainsFunc(near, func(p cite.Passage) bool { return p.Source == q.Source && p.Start == q.Start }) {
-				near = append(near, q)
-			}
-		}
-	}
-	r.Coverage.Missing = nil
-	for _, f := range w.evidence.Facets {
-		r.Coverage.Missing = append(r.Coverage.Missing, f.Title)
-	}
-	r.Nearest = w.quoted(near[:min(nearestShown, len(near))])
+	w.evidence.Nearest(r)
 	return r
-}
-
-// quoted turns passages into quotes; one that does not lie in its snapshot,
-// which would be a fault of ours, is left out.
-func (w *writing) quoted(passages []cite.Passage) []report.Quote {
-	var out []report.Quote
-	for _, p := range passages {
-		src, ok := w.evidence.Ledger.Source(p.Source)
-		if !ok {
-			continue
-		}
-		if q, err := report.QuoteAt(src, w.evidence.Snapshots[src.Snapshot], p); err == nil {
-			out = append(out, q)
-		}
-	}
-	return out
 }
 
 // deliver completes a report and tells its coverage.

@@ -168,15 +168,11 @@ func (d *desk) told(ctx context.Context, err error) error {
 // describe says what an error is. What went wrong inside is for the operator, and
 // for the log.
 func (d *desk) describe(ctx context.Context, err error) *server.Problem {
-	p := server.Describe(err)
-	if p.Code != "failed" {
-		return p
+	p := server.For(server.CallerOf(ctx), err)
+	if p.Code == "failed" {
+		d.log.Error("a request over MCP failed", "error", err)
 	}
-	d.log.Error("a request over MCP failed", "error", err)
-	if server.CallerOf(ctx).Operates() {
-		return p
-	}
-	return &server.Problem{Code: p.Code, Message: "something went wrong on the server; its log says what"}
+	return p
 }
 
 func (d *desk) research(ctx context.Context, req *sdk.CallToolRequest, in researchArgs) (*reply, error) {

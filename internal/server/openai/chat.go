@@ -136,7 +136,7 @@ func (a *api) chat(w http.ResponseWriter, r *http.Request) error {
 		whole := completion.Whole{Head: head, ID: name}
 		body, err := completion.Wait(r.Context(), at.run.ID, at.after, &whole)
 		if err != nil {
-			p := completion.Problem(err)
+			p := completion.Problem(r.Context(), err)
 			p.Run = at.run.ID
 			return p
 		}

@@ -96,7 +96,7 @@ func stream(w http.ResponseWriter, r *http.Request, rs *response, after int64) e
 	}
 	for ev, err := range server.EngineOf(r.Context()).Events(out.Context(), rs.run.ID, rs.after) {
 		if err != nil {
-			p := server.Describe(err)
+			p := server.For(server.CallerOf(r.Context()), err)
 			out.SendJSON("", "error", errorEvent{Type: "error", Number: last, Code: p.Code, Message: p.Message})
 			return nil
 		}

@@ -26,6 +26,8 @@ var names = map[runevent.Kind]string{
 	runevent.KindAgentAction:        "agent",
 	runevent.KindAgentReasoning:     "agent",
 	runevent.KindAgentReflected:     "agent",
+	runevent.KindAgentRefined:       "agent",
+	runevent.KindAgentAnswered:      "agent",
 	runevent.KindTodoUpdated:        "todo",
 	runevent.KindNoteAdded:          "note",
 	runevent.KindFindingCompressed:  "finding",

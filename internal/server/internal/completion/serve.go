@@ -88,18 +88,18 @@ func Stream(w http.ResponseWriter, r *http.Request, run string, after int64, p P
 
 // failed tells what went wrong.
 func failed(out *server.Stream, run string, err error) {
-	p := Problem(err)
+	p := Problem(out.Context(), err)
 	p.Run = run
 	out.SendJSON("", "", NewError(http.StatusInternalServerError, p))
 	out.Send("", "", []byte("[DONE]"))
 }
 
-// Problem describes an error of a run.
-func Problem(err error) *server.Problem {
+// Problem describes an error of a run to whoever asked for it.
+func Problem(ctx context.Context, err error) *server.Problem {
 	if f, ok := err.(*FailedError); ok {
 		return &server.Problem{Code: f.Code, Message: f.Message, Hint: f.Hint}
 	}
-	p := *server.Describe(err)
+	p := *server.For(server.CallerOf(ctx), err)
 	return &p
 }
 
