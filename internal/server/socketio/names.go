@@ -48,6 +48,7 @@ var names = map[runevent.Kind]string{
 	runevent.KindCitationVerified: "finding",
 	runevent.KindCoverage:         "finding",
 	runevent.KindFollowUps:        "followups",
+	runevent.KindConsoleLine:      "console_line",
 }
 
 // nameOf is the name of an event for clients; those of a kind that this program
