@@ -192,8 +192,8 @@ var (
 	ErrCorrupt    = errors.New("the database file is damaged")
 	// ErrDiskFull stops a run that works, and fails nothing of it.
 	ErrDiskFull error = &run.UnstoredError{Code: "disk_full", Message: "the disk is full", Hint: "free some space; nothing that was recorded is lost, and what was under way goes on then"}
-	ErrReadOnly   = errors.New("the disk or the file is read-only")
-	ErrClosed     = errors.New("the store is closed")
+	ErrReadOnly       = errors.New("the disk or the file is read-only")
+	ErrClosed         = errors.New("the store is closed")
 )
 
 // ErrDeleted is what a worker gets that commits to a run which is gone: it
