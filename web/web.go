@@ -1,10 +1,10 @@
 // Package web is the page: what a person opens in a browser to ask, to watch a
 // research happen and to check each sentence of its report.
 //
-// Its sources are in the folder src, in TypeScript; packages holds what of others
-// is in it. The files that are served are made of them by `go generate` and are
-// committed, so that building the program needs nothing but Go. The build tag noui
-// leaves them out.
+// Its sources are in the folder src, in TypeScript; what of others is in it is
+// pinned in the folder clients, with licences in the folder licenses. The files that
+// are served are made of both by `go generate` and are committed, so that building
+// the program needs nothing but Go. The build tag noui leaves them out.
 //
 // The page knows what the API tells it and nothing else: what it shows of a run is
 // a fold of the run's event log.

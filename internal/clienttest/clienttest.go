@@ -33,9 +33,7 @@ func Python(t testing.TB, script string, args ...string) string {
 func run(t testing.TB, installed, program string, args ...string) string {
 	t.Helper()
 	dir := folder(t)
-	if _, err := os.Stat(filepath.Join(dir, installed)); err != nil {
-		t.Skip("the clients are not installed: `make clients` does it")
-	}
+	need(t, dir, installed)
 	if filepath.Base(program) != program {
 		program = filepath.Join(dir, program)
 	}
@@ -49,6 +47,20 @@ func run(t testing.TB, installed, program string, args ...string) string {
 		t.Fatalf("%s %v: %v\n%s%s", filepath.Base(program), args, err, said.Bytes(), out.Bytes())
 	}
 	return out.String()
+}
+
+// Packages skips a test that uses the packages of Node.js where they are not
+// installed.
+func Packages(t testing.TB) {
+	t.Helper()
+	need(t, folder(t), "node_modules")
+}
+
+func need(t testing.TB, dir, installed string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, installed)); err != nil {
+		t.Skip("the clients are not installed: `make clients` does it")
+	}
 }
 
 // folder finds the clients from the folder of the package under test.

@@ -1,6 +1,6 @@
-// Command webbuild bundles the page: web/src and the packages beside it become
-// the few files that the program embeds. It needs nothing but Go. The same
-// sources give the same bytes.
+// Command webbuild bundles the page: web/src and the packages of others that it
+// uses, as they are pinned in the folder clients, become the few files that the
+// program embeds. The same sources give the same bytes.
 //
 //	go run . -web ../../web                    # writes web/dist
 //	go run . -web ../../web -out DIR           # writes somewhere else, to compare
@@ -10,9 +10,6 @@
 package main
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
 	"fmt"
 	"os"
@@ -45,12 +42,12 @@ func build(web, out, script string) error {
 	if out, err = filepath.Abs(out); err != nil {
 		return err
 	}
-	packages, err := packages(filepath.Join(web, "packages"))
-	if err != nil {
-		return err
+	packages := filepath.Join(filepath.Dir(web), "clients", "node_modules")
+	if _, err := os.Stat(packages); err != nil {
+		return fmt.Errorf("the packages of others are not installed: `make clients` does it: %w", err)
 	}
 	o := api.BuildOptions{
-		AbsWorkingDir: web, Outdir: out, Write: true, Bundle: true, Alias: packages, Charset: api.CharsetUTF8,
+		AbsWorkingDir: web, Outdir: out, Write: true, Bundle: true, NodePaths: []string{packages}, Charset: api.CharsetUTF8,
 		JSX: api.JSXAutomatic, JSXImportSource: "preact", TsconfigRaw: "{}", LogLevel: api.LogLevelSilent, LegalComments: api.LegalCommentsNone,
 		Format: api.FormatESModule,
 	}
@@ -85,36 +82,4 @@ func bundle(o api.BuildOptions) error {
 	said := append(api.FormatMessages(made.Errors, api.FormatMessagesOptions{Kind: api.ErrorMessage}),
 		api.FormatMessages(made.Warnings, api.FormatMessagesOptions{Kind: api.WarningMessage})...)
 	return fmt.Errorf("%s", strings.Join(said, ""))
-}
-
-// packages reads which file stands for each package of others, and checks that
-// each is the one that was taken.
-func packages(dir string) (map[string]string, error) {
-	list, err := os.Open(filepath.Join(dir, "packages.txt"))
-	if err != nil {
-		return nil, err
-	}
-	defer list.Close()
-	found := map[string]string{}
-	lines := bufio.NewScanner(list)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
-			continue
-		}
-		if len(fields) != 4 {
-			return nil, fmt.Errorf("packages.txt: %q has not four fields", lines.Text())
-		}
-		name, file, want := fields[0], filepath.Join(dir, fields[2]), fields[3]
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		sum := sha256.Sum256(raw)
-		if got := hex.EncodeToString(sum[:]); got != want {
-			return nil, fmt.Errorf("%s is not the file that was taken: its sum is %s, and %s is expected", fields[2], got, want)
-		}
-		found[name] = file
-	}
-	return found, lines.Err()
 }
