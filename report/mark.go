@@ -70,10 +70,21 @@ func (l *shown) stressable() lang.Span {
 		}
 		m.End = at.Start
 	}
-	if m.Start >= m.End || !telling(m.In(l.text)) {
+	if m.Start >= m.End || !telling(m.In(l.text)) || l.cutsAddress(m.Start) || l.cutsAddress(m.End) {
 		return lang.Span{}
 	}
 	return m
+}
+
+// cutsAddress reports whether a place is within what may be an address of mail,
+// which takes signs of Markdown for its own.
+func (l *shown) cutsAddress(at int) bool {
+	start := strings.LastIndexFunc(l.text[:at], unicode.IsSpace) + 1
+	end := len(l.text)
+	if i := strings.IndexFunc(l.text[at:], unicode.IsSpace); i >= 0 {
+		end = at + i
+	}
+	return start < at && at < end && strings.Contains(l.text[start:end], "@")
 }
 
 // stresses reports whether the mark can end at a character or a piece of code,

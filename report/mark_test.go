@@ -170,6 +170,27 @@ func TestAnyMark(t *testing.T) {
 	})
 }
 
+// A mark that begins or ends within an address is not shown there: what is strong is
+// what is marked, or nothing.
+func TestMarksWithinAddresses(t *testing.T) {
+	for _, text := range []string{"me@evil.example", " me@evil.example", "write to me@evil.example now", "*me@evil.example"} {
+		for from := range len(text) {
+			for to := from + 1; to <= len(text); to++ {
+				q := &Quote{Text: text, Passage: cite.Passage{Source: 1, End: len(text), Line: 1, MarkStart: from, MarkEnd: to}}
+				want := ""
+				for _, l := range q.displayed() {
+					if !l.verbatim {
+						want += letters(l.stressable().In(l.text))
+					}
+				}
+				if got := letters(strongIn(strings.Join(markdownBlock(q.displayed()), "\n"))); want != "" && got != want {
+					t.Errorf("%q from %d to %d: %q is strong, not %q", text, from, to, got, want)
+				}
+			}
+		}
+	}
+}
+
 // letters are what is to be read of a text.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
