@@ -60,6 +60,16 @@ func serveOf(b *bench, change func(*server.Options)) *site {
 // ask makes a request and returns its status and body.
 func (s *site) ask(token, method, path, body string, headers ...string) (int, string) {
 	s.t.Helper()
+	status, said, err := s.try(token, method, path, body, headers...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return status, said
+}
+
+// try is ask where the connection may break.
+func (s *site) try(token, method, path, body string, headers ...string) (int, string, error) {
+	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.public.URL()+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
@@ -75,14 +85,11 @@ func (s *site) ask(token, method, path, body string, headers ...string) (int, st
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		s.t.Fatal(err)
+		return 0, "", err
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return resp.StatusCode, string(raw)
+	return resp.StatusCode, string(raw), err
 }
 
 func (s *site) runOf(user, question string) run.Record {

@@ -131,7 +131,15 @@ func TestBadBodies(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(strings.NewReplacer("{id}", rec.ID, "{session}", rec.Session).Replace(path), " ")
 		for name, body := range bad {
-			status, said := s.ask("operator-secret", method, path, body, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+			status, said, err := s.try("operator-secret", method, path, body, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+			if err != nil {
+				// A body that is not read to its end may find the connection closed
+				// before the client has read the reply.
+				if len(body) < 1<<20 {
+					t.Errorf("%s %s with %s: %v", method, path, name, err)
+				}
+				continue
+			}
 			if status < 400 || status >= 500 {
 				if path == "/mcp" && strings.Contains(said, `"error"`) { // JSON-RPC has its own
 					continue
