@@ -16,6 +16,7 @@ import (
 	"dossier/internal/store/memory"
 	"dossier/internal/wire"
 	"dossier/kb"
+	"dossier/lang"
 	"dossier/llm"
 	"dossier/llm/llmtest"
 	"dossier/mode"
@@ -31,6 +32,9 @@ const (
 	builtAnswer = "The lighthouse of Cape Kestrel was built in 1874 by the engineer Maria Lindqvist [1]."
 	cheese      = "The moon above it is made of green cheese from Holland [1]."
 )
+
+// oneShotMark stands in what a model is asked when it is to answer in one go.
+const oneShotMark = "<passage n="
 
 // kbCourse is a way in which the agent of the knowledge base comes to an answer.
 type kbCourse struct {
@@ -154,18 +158,50 @@ var kbCourses = []kbCourse{
 	},
 	{
 		name: "step limit", question: whoBuilt, steps: 2,
-		says: func(_ string, said []string) string {
+		says: func(last string, said []string) string {
+			if strings.Contains(last, oneShotMark) {
+				return builtAnswer
+			}
 			return "Thought: look further\nAction: search {\"query\": \"granite " + strings.Repeat("block ", len(said)%5) + "\"}"
 		},
 		check: func(t *testing.T, log []event.Event, r *report.Report) {
-			if a := answeredIn(t, log); a.By != "qa" {
-				t.Errorf("%+v", a)
+			if a := answeredIn(t, log); a.By != "qa" || a.CitationCoverage != 1 || a.Verification == nil || !a.Verification.Passed || r.Text != builtAnswer {
+				t.Errorf("%+v %s", a, r.Text)
 			}
 			if n := strings.Count(calledIn(log), "search"); n != 4 { // two of the beginning, two of the model
 				t.Error(calledIn(log))
 			}
 			if !strings.Contains(report.Markdown(r), "Lindqvist") || len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "limit of steps (2)") {
 				t.Error(report.Markdown(r))
+			}
+		},
+	},
+	{
+		// What is written in one go is made up: the documents' own sentences are the answer.
+		name: "step limit unsupported", question: whoBuilt, steps: 1, every: 3,
+		says: func(last string, _ []string) string {
+			if strings.Contains(last, oneShotMark) {
+				return cheese
+			}
+			return "Thought: look further\nAction: search {\"query\": \"granite\"}"
+		},
+		check: func(t *testing.T, log []event.Event, r *report.Report) {
+			if a := answeredIn(t, log); a.By != "qa" || !r.Extractive || r.Outcome != report.Answered || strings.Contains(report.Markdown(r), "cheese") || !strings.Contains(report.Markdown(r), "Lindqvist") {
+				t.Errorf("%+v %s", a, report.Markdown(r))
+			}
+		},
+	},
+	{
+		name: "step limit without an answer", question: whoBuilt, steps: 1, every: 3,
+		says: func(last string, _ []string) string {
+			if strings.Contains(last, oneShotMark) {
+				return lang.Text(lang.English, "answer.none")
+			}
+			return "Thought: look further\nAction: search {\"query\": \"granite\"}"
+		},
+		check: func(t *testing.T, log []event.Event, r *report.Report) {
+			if a := answeredIn(t, log); a.By != "qa" || a.Confidence != 0 || r.Outcome != report.Nothing || len(r.Nearest) == 0 {
+				t.Errorf("%+v %s", a, report.Markdown(r))
 			}
 		},
 	},
@@ -461,7 +497,7 @@ func TestKnowledgeBaseAgentSurvivesAPowerCut(t *testing.T) {
 				}
 				paid := 0
 				for _, entry := range before.Entries {
-					if entry.Kind == run.EntryStep && strings.HasPrefix(entry.Key, "reason-") {
+					if entry.Kind == run.EntryStep && (strings.HasPrefix(entry.Key, "reason-") || strings.HasSuffix(entry.Key, "ask")) {
 						paid++
 					}
 				}
@@ -480,4 +516,40 @@ func powered(s store.Store) *cutStore {
 	c := &cutStore{Store: s}
 	c.left.Store(1 << 40)
 	return c
+}
+
+// Beyond its steps the agent does what rag_search does: the model reads the same.
+func TestBeyondItsStepsTheAgentIsRagSearch(t *testing.T) {
+	dir := library(t)
+	var read [2][]llm.Message
+	turn := 0
+	srv := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{{Reply: &llmtest.Reply{Func: func(q *llmtest.Request) *llmtest.Reply {
+		switch system := q.Messages[0].Content; {
+		case strings.Contains(q.Messages[len(q.Messages)-1].Content, oneShotMark):
+			read[turn] = q.Messages
+			return llmtest.Say(builtAnswer)
+		case strings.Contains(system, `"relevant"`):
+			return llmtest.Say(`{"relevant": true}`)
+		case strings.Contains(system, "generate_haiku"):
+			return llmtest.Say(`{"tool": "rag_search", "parameters": {"question": "` + whoBuilt + `"}}`)
+		}
+		return llmtest.Say("Thought: look further\nAction: search {\"query\": \"granite\"}")
+	}}}}})
+	c := kbCourse{question: whoBuilt, steps: 1, set: map[string]string{"console.param_question_maxlen": "100", "console.param_rag_top_k": "6", "web_search.rerank_top_k": "6"}}
+	e := c.engine(t, memory.New(memory.Options{}), srv, dir)
+	log := follow(t, e, c.request())
+	if a := answeredIn(t, log); a.By != "qa" {
+		t.Fatalf("%+v", a)
+	}
+	turn = 1
+	said := ""
+	for _, l := range all[event.ConsoleLine](follow(t, e, Request{Mode: "console", Request: mode.Request{Question: whoBuilt, Lang: "en"}})) {
+		said += l.Text + "\n"
+	}
+	if !strings.Contains(said, builtAnswer) {
+		t.Fatal(said)
+	}
+	if len(read[0]) == 0 || fmt.Sprint(read[0]) != fmt.Sprint(read[1]) {
+		t.Errorf("the agent's model reads\n%v\nand that of rag_search\n%v", read[0], read[1])
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"dossier/kb"
 	"dossier/report"
 	"dossier/run"
+	"dossier/sources/qa"
 )
 
 // ErrNoReport says that a run has no report: it is not over, or its mode makes
@@ -144,6 +145,10 @@ func (e *Engine) SearchCollection(ctx context.Context, name string, q kb.Query) 
 	}
 	return e.library.Search(ctx, c.ID, q)
 }
+
+// Passages finds those of a collection, by its name or id, that a question is answered
+// from in one go.
+func (e *Engine) Passages(collection string) qa.Find { return qa.In(e.library, collection) }
 
 // DeleteCollection removes a collection. The files that it mirrors stay, and so
 // do the texts that runs have cited from it.

@@ -154,7 +154,7 @@ func (a *app) protocols(cfg *config.Config, engine *dossier.Engine) []server.Pro
 		socketio.Protocol(),
 		agui.Protocol(),
 		services.Protocol(services.Options{
-			Write: console.WriteBy(engine.Completions(), cfg.Log.Verbose), Lang: wire.ConsoleSettings(cfg).Lang, TopK: cfg.Console.TopK, IntN: rand.IntN,
+			Passages: engine.Passages, Write: console.WriteBy(engine.Completions(), cfg.Log.Verbose), Lang: wire.ConsoleSettings(cfg).Lang, TopK: cfg.Console.TopK, IntN: rand.IntN,
 		}),
 		kbqa.Protocol(),
 		page.Protocol(),

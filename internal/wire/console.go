@@ -13,6 +13,7 @@ import (
 	"dossier/lang"
 	"dossier/llm/completions"
 	"dossier/mode/console"
+	"dossier/sources/qa"
 )
 
 // newConsole makes the console agent with its services: those of this program, or
@@ -55,9 +56,9 @@ func ConsoleSettings(cfg *config.Config) console.Settings {
 	}
 }
 
-// finder searches the collection in use, if the user may ask it, or the only one that
-// they have.
-func finder(library *kb.Library, active func(context.Context) (string, error), user string, code lang.Code) func(context.Context, string, int) ([]kb.Hit, extract.Weights, error) {
+// finder finds passages in the collection in use, if the user may ask it, or in the only
+// one that they have.
+func finder(library *kb.Library, active func(context.Context) (string, error), user string, code lang.Code) qa.Find {
 	return func(ctx context.Context, question string, topK int) ([]kb.Hit, extract.Weights, error) {
 		name, err := active(ctx)
 		if err != nil {
@@ -72,14 +73,6 @@ func finder(library *kb.Library, active func(context.Context) (string, error), u
 		if !ok {
 			return nil, nil, errors.New(lang.Text(code, "console.no-documents"))
 		}
-		found, err := library.Search(ctx, c.ID, kb.Query{Text: question, Limit: topK})
-		if err != nil {
-			return nil, nil, err
-		}
-		words, err := library.Words(ctx, c.ID)
-		if err != nil {
-			return nil, nil, err
-		}
-		return found.Hits, words, nil
+		return qa.In(library, c.ID)(ctx, question, topK)
 	}
 }

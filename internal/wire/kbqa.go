@@ -40,13 +40,8 @@ func newAgentMode(cfg *config.Config, p *Product, loop *agents.Mode, parts kbqa.
 		m.Agent.Tools = p.Agency.boundTo(collection, m.Agent)
 		return p.Agency.builtinOf(m)
 	}
-	qa := parts.QA
 	return &agentMode{Mode: loop, kb: kbqa.New(parts), tuning: func(ctx context.Context, req *mode.Request) (kbqa.Tuning, error) {
 		c, d := cfg.KBQA, cfg.WebSearch
-		once, err := json.Marshal(qa.Settings())
-		if err != nil {
-			return kbqa.Tuning{}, err
-		}
 		inUse, err := inUse(ctx, parts.Local)
 		return kbqa.Tuning{
 			Collection: inUse, MaxSteps: kbqa.Steps(req.MaxSteps, c.DefaultSteps, c.MaxSteps), TokenBudget: c.TokenBudget, ToolTimeout: c.ToolTimeout,
@@ -54,7 +49,6 @@ func newAgentMode(cfg *config.Config, p *Product, loop *agents.Mode, parts kbqa.
 			Sources: sources.Tuning{
 				Queries: d.Queries, MinIterations: 1, Iterations: d.MaxIterations, MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: sources.ByWords,
 			},
-			QA: once,
 		}, err
 	}}
 }

@@ -65,7 +65,7 @@ func modes(cfg *config.Config, l lang.Code, p *Product, s Site, found websearch.
 			Resolve: p.Agency.resolve, Builtin: p.Agency.builtinOf, Tools: p.Agency.tools, Models: p.Agency.modelsOf,
 			Finder: p.Agency.Stock, Used: p.Agency.used, Blobs: found.Blobs, History: found.History,
 		}), kbqa.Parts{
-			Local: local, Blobs: found.Blobs, History: found.History, QA: websearch.New("rag_search", found, searchSettings(cfg, cfg.WebSearch, l, p.rerank, 1, 50, 400)),
+			Local: local, Blobs: found.Blobs, History: found.History,
 		}),
 		toolcall.New(p.Agency.tool),
 		relay.New(found.Models),

@@ -269,40 +269,12 @@ func (t *turn) api(s *run.Scope, step string) (api *completions.API, configured 
 		api.DefaultModel = t.req.Model
 	}
 	if client.Configured() {
-		api.Model = &charged{client, s}
+		api.Model = &prompt.Paid{Client: client, Scope: s, Role: llm.ForChat, Then: llm.ThenFailed}
 	}
 	if embedder.Setting().Embedder != nil {
 		api.Embedder = embedder
 	}
 	return api, client.Configured()
-}
-
-// charged is a model whose calls are paid for by a step of a run.
-type charged struct {
-	*llm.Client
-	scope *run.Scope
-}
-
-// Stream implements llm.Model.
-func (c *charged) Stream(ctx context.Context, req *llm.Request, sink func(llm.Chunk)) (*llm.Response, error) {
-	if err := c.scope.Budget().Check(); err != nil {
-		return nil, err
-	}
-	who := prompt.Caller{Scope: c.scope, Role: llm.ForChat, Model: req.Model}
-	watched, vigil := who.Watch(ctx)
-	resp, err := c.Client.Stream(watched, req, sink)
-	vigil.End()
-	if err != nil {
-		if ctx.Err() == nil {
-			_ = who.Failed(err, llm.ThenFailed) // the call's own error is what matters
-		}
-		return nil, err
-	}
-	u := resp.Usage
-	c.scope.Charge(run.Spent{Calls: 1, InputTokens: u.Input, OutputTokens: u.Output, Cost: u.Cost})
-	return resp, c.scope.Emit(event.Usage{
-		Role: string(llm.ForChat), Model: req.Model, Input: u.Input, Output: u.Output, CachedInput: u.CachedInput, Cost: u.Cost, Estimated: u.Estimated,
-	})
 }
 
 // shorten leaves the middle of a long message out.

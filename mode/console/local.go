@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 
-	"dossier/extract"
 	"dossier/internal/haiku"
 	"dossier/kb"
 	"dossier/lang"
@@ -27,9 +26,7 @@ func WriteBy(api *completions.API, verbose bool) Write {
 
 // LocalRAG is the RAG of this program.
 type LocalRAG struct {
-	// Find returns the passages that are best for a question, and how telling words
-	// are where they were found, which may be nil.
-	Find  func(ctx context.Context, question string, topK int) ([]kb.Hit, extract.Weights, error)
+	Find  qa.Find
 	Write Write
 	// Lang is the language of what is said where the question tells none.
 	Lang lang.Code
@@ -40,17 +37,12 @@ func (*LocalRAG) Health(context.Context) (string, error) { return Healthy, nil }
 
 // Search implements RAG.
 func (r *LocalRAG) Search(ctx context.Context, question string, topK int) (Found, error) {
-	hits, weights, err := r.Find(ctx, question, topK)
-	if err != nil {
-		return failedWith(ctx, Found{Error: err.Error()})
-	}
-	hits = hits[:min(topK, len(hits))]
-	answer, err := qa.Ask(ctx, qa.Question{Text: question, Lang: lang.ForAnswer(question, r.Lang), Weights: weights, Write: r.Write}, hits)
+	answer, err := qa.Ask(ctx, qa.Question{Text: question, Lang: lang.ForAnswer(question, r.Lang), Write: r.Write}, r.Find, topK)
 	if err != nil {
 		return failedWith(ctx, Found{Error: err.Error()})
 	}
 	out := Found{Answer: answer.Text, Extractive: answer.Quoted && !answer.None, Titles: []string{}, Texts: []string{}}
-	for _, h := range hits {
+	for _, h := range answer.Hits {
 		out.Titles = append(out.Titles, titleOf(h))
 		out.Texts = append(out.Texts, h.Text)
 	}

@@ -59,7 +59,7 @@ type course struct {
 	basis   *sources.Evidence // of checked, or of the answer by rules
 	mended  bool              // the model was told what does not hold
 	noneIn  bool              // the model says that the documents have no answer
-	qa      *mode.Answer
+	qa      *asked            // in place of a model's steps
 }
 
 // step is one step of the agent: the first is always the same, then the model

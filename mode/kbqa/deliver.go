@@ -11,6 +11,7 @@ import (
 	"dossier/event"
 	"dossier/lang"
 	"dossier/mode"
+	"dossier/prompt"
 	"dossier/report"
 	"dossier/run"
 	"dossier/sources"
@@ -33,9 +34,8 @@ type delivery struct {
 
 func (d *delivery) deliver(ctx context.Context) (mode.Answer, error) {
 	if d.qa != nil {
-		return d.inOneGo()
-	}
-	if d.checked == nil && d.basis == nil {
+		d.explainQA()
+	} else if d.checked == nil && d.basis == nil {
 		// It ended in another way than by an answer that was verified.
 		if err := d.lateCheck(ctx); err != nil {
 			return mode.Answer{}, err
@@ -135,26 +135,21 @@ func (d *delivery) quoted(why []string) (mode.Answer, error) {
 	return d.complete(r, mode.Answer{Extractive: true, Unanswered: r.Outcome == report.Nothing})
 }
 
-// inOneGo is the answer of the mode that needs no steps.
-func (d *delivery) inOneGo() (mode.Answer, error) {
-	a := *d.qa
-	cited, confidence := 0., 0.
-	if a.Report != nil {
-		r := *a.Report
-		r.Notes = append([]string{lang.Text(d.language, "kbqa.step-limit", "n", d.set.KB.MaxSteps)}, r.Notes...)
-		a.Report, a.Text = &r, report.Markdown(&r)
-		cited, confidence = r.Coverage.Claims.Of(), mean(r.Claims)
-		if r.Outcome == report.Nothing {
-			confidence = 0
-		}
+// explainQA has the report say that, and why, the question was answered in one go.
+func (d *delivery) explainQA() {
+	why := []string{lang.Text(d.language, "kbqa.step-limit", "n", d.set.KB.MaxSteps)}
+	if d.qa.Why != "" {
+		why = append(why, lang.Text(d.language, "agent.by-rules", "why", prompt.Told(d.language, d.qa.Why)))
 	}
-	a.Shown = ""
-	return a, d.scope.Emit(d.answered(byQA, cited, confidence))
+	d.basis.Trouble = append(why, d.basis.Trouble...)
 }
 
 // answered is what is told of an answer. Where less of the question is covered
 // than should be, it is less sure: by half where nothing is.
 func (d *delivery) answered(by string, cited, confidence float64) event.AgentAnswered {
+	if d.qa != nil {
+		by = byQA
+	}
 	if t := d.set.KB.Threshold; d.state.Coverage < t {
 		confidence *= (1 + d.state.Coverage/t) / 2
 	}

@@ -15,7 +15,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"dossier/agent"
 	"dossier/cite"
@@ -59,8 +58,6 @@ type Tuning struct {
 	TopDense int `json:"hybrid_top_dense"`
 	// Sources is how much is found and read for a question.
 	Sources sources.Tuning `json:"sources"`
-	// QA are the settings of the mode that answers in one go.
-	QA json.RawMessage `json:"qa,omitempty"`
 }
 
 // Steps is how many steps a request gets: those that it wants, or the default,
@@ -81,8 +78,6 @@ type Parts struct {
 	Models  func(ctx context.Context, set *Settings) *llm.Models
 	Blobs   sources.Blobs
 	History mode.History
-	// QA answers in one go.
-	QA mode.Mode
 }
 
 // Mode has the agent work. It implements what mode.Mode does, without a name of its
@@ -169,9 +164,8 @@ func (c *course) withoutModel() bool {
 	return !had
 }
 
-// evidence reads what was found for the question, in steps of the scope, under
-// the numbers that the sources have for the model.
-func (c *course) evidence(ctx context.Context, s *run.Scope, state *tool.State) (*sources.Evidence, error) {
+// sourcesOf are those that have numbers for the model, as far as they were read.
+func (c *course) sourcesOf(ctx context.Context, state *tool.State) (*sources.Evidence, error) {
 	known := &sources.Evidence{Ledger: cite.NewLedger(), Snapshots: make(cite.Snapshots)}
 	for _, src := range state.Sources {
 		entry := known.Ledger.Add(cite.Source{URI: src.URL, Title: src.Title, Kind: cite.File})
@@ -189,27 +183,20 @@ func (c *course) evidence(ctx context.Context, s *run.Scope, state *tool.State) 
 			return nil, err
 		}
 	}
+	return known, nil
+}
+
+// evidence reads what was found for the question, in steps of the scope, under
+// the numbers that the sources have for the model.
+func (c *course) evidence(ctx context.Context, s *run.Scope, state *tool.State) (*sources.Evidence, error) {
+	known, err := c.sourcesOf(ctx, state)
+	if err != nil {
+		return nil, err
+	}
 	if c.found == nil {
 		c.collect(s, nil)
 	}
 	return c.found.Evidence(ctx, s, known)
-}
-
-// oneShot has the question answered in one go, as rag_search answers.
-func (c *course) oneShot(ctx context.Context, w *agent.Work) error {
-	req := c.req
-	req.In, req.Settings, req.Agent = sources.Target{Collection: c.ready.Collection, Base: c.req.In.Base}, c.set.KB.QA, ""
-	made, err := c.mode.parts.QA.Run(ctx, w.Scope.Child("qa"), req)
-	if err != nil {
-		return err
-	}
-	c.qa = &made
-	text := made.Text
-	if made.Report != nil {
-		text = strings.TrimSpace(made.Report.Text)
-	}
-	w.Finish(tool.Answer{Text: text, Status: tool.Completed})
-	return nil
 }
 
 // tell emits a thought that no model had.

@@ -1,6 +1,7 @@
-// Package qa answers a question from the passages that one search found, in one go:
+// Package qa answers a question in one go, from the passages that one search finds:
 // a model writes from them what is then held against them, and where there is no
 // model, or nothing of what it wrote is in them, their own sentences are the answer.
+// It is what rag_search does, and the agent of the knowledge base beyond its steps.
 package qa
 
 import (
@@ -21,10 +22,27 @@ type Question struct {
 	Text string
 	// Lang is the language of the answer; empty means the question's.
 	Lang lang.Code
-	// Weights tell how telling words are in the collection; nil takes all alike.
-	Weights extract.Weights
 	// Write has a model continue a conversation; nil where there is none.
 	Write func(ctx context.Context, messages []llm.Message) (string, error)
+}
+
+// Find returns the passages that are best for a question, the best first, and how
+// telling words are where they were found; nil takes all alike.
+type Find func(ctx context.Context, question string, topK int) ([]kb.Hit, extract.Weights, error)
+
+// In finds passages of a collection, by its name or id.
+func In(library *kb.Library, collection string) Find {
+	return func(ctx context.Context, question string, topK int) ([]kb.Hit, extract.Weights, error) {
+		found, err := library.Search(ctx, collection, kb.Query{Text: question, Limit: topK})
+		if err != nil {
+			return nil, nil, err
+		}
+		words, err := library.Words(ctx, collection)
+		if err != nil {
+			return nil, nil, err
+		}
+		return found.Hits, words, nil
+	}
 }
 
 // Answer is what there is to say, and by whom.
@@ -34,21 +52,37 @@ type Answer struct {
 	Quoted bool `json:"quoted,omitempty"`
 	// None says that the passages do not answer; the text says so too.
 	None bool `json:"none,omitempty"`
+	// Hits are the passages, by whose places, from 1, the text cites them.
+	Hits []kb.Hit `json:"hits,omitempty"`
+	// Quotes are the sentences of the passages that answer, whoever wrote the text,
+	// and Confidence is the probability that they do.
+	Quotes     []Quote `json:"quotes,omitempty"`
+	Confidence float64 `json:"confidence,omitempty"`
 }
 
-// Ask answers a question from what a search found, the best first. It fails with
-// what the model fails with.
-func Ask(ctx context.Context, q Question, hits []kb.Hit) (Answer, error) {
+// Quote is a part of a passage.
+type Quote struct {
+	Hit   int `json:"hit"`   // its place among the hits, from 0
+	Start int `json:"start"` // in bytes of its text
+	End   int `json:"end"`
+}
+
+// Ask answers a question from the topK passages that are best for it. It fails with
+// what finding them fails with, and with a *ModelError.
+func Ask(ctx context.Context, q Question, find Find, topK int) (Answer, error) {
+	hits, weights, err := find(ctx, q.Text, topK)
+	if err != nil {
+		return Answer{}, err
+	}
+	hits = hits[:min(topK, len(hits))]
 	code := q.Lang
 	if code == "" {
 		code = lang.ForAnswer(q.Text, lang.English)
 	}
-	none := Answer{Text: lang.Text(code, "answer.none"), None: true, Quoted: true}
-	if len(hits) == 0 {
-		return none, nil
-	}
-	if q.Write == nil {
-		return quoted(q, hits, none), nil
+	none := Answer{Text: lang.Text(code, "answer.none"), None: true, Hits: hits}
+	own := quoted(q, hits, weights, none)
+	if q.Write == nil || len(hits) == 0 {
+		return own, nil
 	}
 	messages, err := task.Messages(newInput(q, code, hits, none.Text))
 	if err != nil {
@@ -56,17 +90,33 @@ func Ask(ctx context.Context, q Question, hits []kb.Hit) (Answer, error) {
 	}
 	text, err := q.Write(ctx, messages)
 	if err != nil {
-		return Answer{}, err
+		return own, &ModelError{err}
 	}
-	return checked(ctx, q, hits, text, none)
-}
-
-// checked is what a model wrote, if any of it is in the passages.
-func checked(ctx context.Context, q Question, hits []kb.Hit, text string, none Answer) (Answer, error) {
 	text, _ = cite.OnlyKnown(strings.TrimSpace(cite.Sanitize(text)), func(n int) bool { return n >= 1 && n <= len(hits) })
 	if text == "" || strings.Contains(text, none.Text) {
-		return Answer{Text: none.Text, None: true}, nil
+		return none, nil
 	}
+	holds, err := borneOut(ctx, text, hits)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !holds {
+		return own, nil
+	}
+	return Answer{Text: text, Hits: hits, Quotes: own.Quotes, Confidence: own.Confidence}, nil
+}
+
+// ModelError says that the model could not be asked. The answer that comes with it
+// is of the passages' own sentences.
+type ModelError struct{ Err error }
+
+func (e *ModelError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what the model failed with.
+func (e *ModelError) Unwrap() error { return e.Err }
+
+// borneOut says whether any of a text is in the passages.
+func borneOut(ctx context.Context, text string, hits []kb.Hit) (bool, error) {
 	passages := make([]string, len(hits))
 	var all strings.Builder
 	for i, h := range hits {
@@ -74,35 +124,39 @@ func checked(ctx context.Context, q Question, hits []kb.Hit, text string, none A
 		all.WriteString(h.Text + "\n")
 	}
 	if lang.Detect(text) != lang.Detect(all.String()) {
-		return Answer{Text: text}, nil // words of two languages can't be held against each other
+		return true, nil // words of two languages can't be held against each other
 	}
 	for _, claim := range cite.Split(text) {
 		s, err := cite.Lexical{}.Check(ctx, claim.Text, passages)
-		if err != nil {
-			return Answer{}, err
-		}
-		if s.Verdict != cite.Unsupported {
-			return Answer{Text: text}, nil
+		if err != nil || s.Verdict != cite.Unsupported {
+			return err == nil, err
 		}
 	}
-	return quoted(q, hits, none), nil
+	return false, nil
 }
 
 // quoted is an answer of the passages' own sentences, with their numbers.
-func quoted(q Question, hits []kb.Hit, none Answer) Answer {
+func quoted(q Question, hits []kb.Hit, weights extract.Weights, none Answer) Answer {
+	none.Quoted = true
+	if len(hits) == 0 {
+		return none
+	}
 	passages := make([]extract.Passage, len(hits))
 	for i, h := range hits {
 		passages[i] = extract.Passage{ID: h.ID, Title: h.Title, Headings: h.Headings, Text: h.Text, Near: h.Near}
 	}
-	chosen := extract.Select(q.Text, passages, q.Weights, extract.Options{Quotes: len(hits), Words: quoteWords, Prose: true})
+	chosen := extract.Select(q.Text, passages, weights, extract.Options{Quotes: len(hits), Words: quoteWords, Prose: true})
 	if !chosen.Answered {
 		return none
 	}
+	out := Answer{Quoted: true, Hits: hits, Confidence: chosen.Confidence}
 	var parts []string
 	for _, quote := range chosen.Quotes {
 		parts = append(parts, strings.Join(strings.Fields(quote.In(passages)), " ")+" "+cite.Marker([]int{quote.Passage + 1}))
+		out.Quotes = append(out.Quotes, Quote{quote.Passage, quote.Start, quote.End})
 	}
-	return Answer{Text: strings.Join(parts, " "), Quoted: true}
+	out.Text = strings.Join(parts, " ")
+	return out
 }
 
 // quoteWords bounds a quote: an answer is read at a prompt.

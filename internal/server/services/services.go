@@ -18,10 +18,13 @@ import (
 	"dossier/kb"
 	"dossier/lang"
 	"dossier/mode/console"
+	"dossier/sources/qa"
 )
 
 // Options of the services.
 type Options struct {
+	// Passages finds those of a collection, by its id.
+	Passages func(collection string) qa.Find
 	// Write has a model continue a conversation; nil where there is none.
 	Write console.Write
 	// Lang is the language of what is said where the question tells none.
@@ -88,8 +91,7 @@ func (o Options) search(w http.ResponseWriter, r *http.Request) error {
 		if !ok {
 			return nil, nil, errors.New(lang.Text(o.Lang, "console.no-documents"))
 		}
-		found, err := engine.SearchCollection(ctx, c.ID, kb.Query{Text: question, Limit: topK})
-		return found.Hits, nil, err
+		return o.Passages(c.ID)(ctx, question, topK)
 	}}
 	found, err := rag.Search(r.Context(), question, body.TopK)
 	if err != nil {

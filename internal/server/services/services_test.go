@@ -35,7 +35,7 @@ var script = llmtest.Script{Rules: []llmtest.Rule{{Reply: llmtest.Do(func(q *llm
 func start(t *testing.T, withModel bool) *sitetest.Site {
 	t.Helper()
 	s := sitetest.Start(t, sitetest.Options{Script: script, Protocols: func(e *dossier.Engine) []server.Protocol {
-		o := services.Options{Lang: lang.Russian, TopK: 2, IntN: rand.IntN}
+		o := services.Options{Passages: e.Passages, Lang: lang.Russian, TopK: 2, IntN: rand.IntN}
 		if withModel {
 			o.Write = console.WriteBy(e.Completions(), false)
 		}
