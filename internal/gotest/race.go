@@ -24,7 +24,7 @@ var repeating = []string{
 	"TestWebCitesOnlyWhatWasRead", "TestWebWithoutAModel", "TestWebDoesWhatTheSeedSays", "TestWebAfterALongConversation",
 	"TestRunsGoOnWithWhatThereIs", "TestReplayNeedsNoConfiguration", "TestDeepResearchWhoseModelGoes", "TestDeepResearchWithinABudget",
 	"TestWebSurvivesAPowerCut", "TestAgentsSurviveAPowerCut", "TestResearchSurvivesAPowerCut",
-	"TestTeamSurvivesAPowerCut", "TestLoopSurvivesAPowerCut",
+	"TestTeamSurvivesAPowerCut", "TestLoopSurvivesAPowerCut", "TestKnowledgeBaseAgentSurvivesAPowerCut",
 }
 
 // racing is what go test is told beside the packages. SQLite is C that was
