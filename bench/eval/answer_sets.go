@@ -90,7 +90,7 @@ func runXQuADAnswers(ctx context.Context, e *Env) error {
 		e.reportRefusals(".intact."+code, intact)
 		e.reportRefusals(".removed."+code, removed)
 		var beside comparison
-		if err := e.agentSolves(ctx, all.whole, puzzles, &beside); err != nil {
+		if err := e.agentSolves(ctx, all, puzzles, &intact, &beside); err != nil {
 			return err
 		}
 		beside.report(e, "."+code)
@@ -149,7 +149,7 @@ func runRuRAGAnswers(ctx context.Context, e *Env) error {
 	e.reportRefusals(".intact", all)
 	e.Ratio("quote-exact", all.exact, all.quotes)
 	var beside comparison
-	if err := e.agentSolves(ctx, docs, puzzles, &beside); err != nil {
+	if err := e.agentSolves(ctx, l, puzzles, &all, &beside); err != nil {
 		return err
 	}
 	beside.report(e, ".ru")
@@ -222,14 +222,20 @@ func (e *Env) agentAbstains(ctx context.Context, docs []index.Doc, puzzles []puz
 				others = append(others, d)
 			}
 		}
-		if err := e.agentSolves(ctx, own[n], []puzzle{p}, &with); err != nil {
-			return err
-		}
-		if len(others) == 0 {
-			continue
-		}
-		if err := e.agentSolves(ctx, others, []puzzle{p}, &without); err != nil {
-			return err
+		for _, from := range []struct {
+			docs []index.Doc
+			into *comparison
+		}{{own[n], &with}, {others, &without}} {
+			if len(from.docs) == 0 {
+				continue
+			}
+			l, err := shelve(from.docs)
+			if err != nil {
+				return err
+			}
+			if err := e.agentSolves(ctx, l, []puzzle{p}, nil, from.into); err != nil {
+				return err
+			}
 		}
 	}
 	with.report(e, ".positive")

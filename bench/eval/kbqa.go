@@ -9,7 +9,6 @@ import (
 	"dossier/agent"
 	"dossier/bench/internal/asked"
 	"dossier/event"
-	"dossier/index"
 	"dossier/kb"
 	"dossier/llm"
 	"dossier/mode"
@@ -36,7 +35,7 @@ func (a *kbAgent) Run(ctx context.Context, s *kernel.Scope, req mode.Request) (m
 
 // agentWays are the agent with and without refinement, by what their figures end
 // in.
-var agentWays = []struct {
+var agentWays = [...]struct {
 	suffix      string
 	refinements int
 }{{".kb_agent", 1}, {".kb_agent-unrefined", 0}}
@@ -99,62 +98,51 @@ func (e *Env) agentOver(ctx context.Context, p *product, library *kb.Library, co
 	return nil
 }
 
-// agentAnswers are what answers as the agent does over documents, with and
-// without refinement, in the order of agentWays, and as research does.
-func agentAnswers(ctx context.Context, docs []index.Doc) (ways []answerer, research answerer, done func(), err error) {
-	p, err := assemble(ctx, docs, false)
+// comparison counts what becomes of the same puzzles in each of agentWays, and in
+// research.
+type comparison struct {
+	research outcome
+	ways     [len(agentWays)]outcome
+}
+
+// agentSolves has the agent solve puzzles over documents, with and without
+// refinement, beside research; nil has that solve them too.
+func (e *Env) agentSolves(ctx context.Context, l *library, puzzles []puzzle, research *outcome, into *comparison) error {
+	p, err := assemble(ctx, l.whole, false)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
-	named := func(s *report.Source) string { return documentOf(s.URI) }
-	for _, way := range agentWays {
+	defer p.close()
+	silent := &Env{} // what is recorded is the answers of research
+	solve := func(total *outcome, ask func(question string) (answered, error)) error {
+		for _, puzzle := range puzzles {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			t, err := silent.solve(l, func(question string, _ func(string) bool) (answered, error) { return ask(question) }, puzzle, "", nil)
+			if err != nil {
+				return err
+			}
+			total.add(t)
+		}
+		return nil
+	}
+	if research != nil {
+		into.research.add(*research)
+	} else if err := solve(&into.research, func(question string) (answered, error) { return p.answer(ctx, question) }); err != nil {
+		return err
+	}
+	for i, way := range agentWays {
 		a := newKBAgent(&p.product, p.holdings.Documents.Library, way.refinements)
-		ways = append(ways, func(question string, _ func(string) bool) (answered, error) {
+		err := solve(&into.ways[i], func(question string) (answered, error) {
 			r, err := p.carryOut(ctx, a, mode.Request{Question: question, In: sources.Target{Collection: p.collection}})
 			if err != nil {
 				return answered{}, err
 			}
-			return quotes(r, named), nil
+			return quotes(r, func(s *report.Source) string { return documentOf(s.URI) }), nil
 		})
-	}
-	return ways, func(question string, _ func(string) bool) (answered, error) { return p.answer(ctx, question) }, p.close, nil
-}
-
-// comparison counts what becomes of the same puzzles in each way, and in research.
-type comparison struct {
-	research outcome
-	ways     []outcome
-}
-
-// agentSolves has the agent solve puzzles over documents, beside research.
-func (e *Env) agentSolves(ctx context.Context, docs []index.Doc, puzzles []puzzle, into *comparison) error {
-	l, err := shelve(docs)
-	if err != nil {
-		return err
-	}
-	ways, research, done, err := agentAnswers(ctx, l.whole)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if into.ways == nil {
-		into.ways = make([]outcome, len(ways))
-	}
-	silent := &Env{} // what is recorded is the answers of research
-	for _, p := range puzzles {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		t, err := silent.solve(l, research, p, "", nil)
 		if err != nil {
 			return err
-		}
-		into.research.add(t)
-		for i, ask := range ways {
-			if t, err = silent.solve(l, ask, p, "", nil); err != nil {
-				return err
-			}
-			into.ways[i].add(t)
 		}
 	}
 	return nil
