@@ -542,7 +542,7 @@ func TestConsoleWithoutAModel(t *testing.T) {
 	for _, line := range []string{
 		"Модель не подключена: смысл запроса и инструмент определяются по правилам.", "Запрос релевантен, думаю.." + none,
 		"Выбран инструмент generate_haiku с параметрами theme: осень" + none, "#слогов построчно: 5-7-5", "Хайку собрано из списков слов, без модели.",
-		"Запрос не связан с функционалом агента.", notUnderstood, "Выбран инструмент rag_search с параметрами question: Что такое GPL?" + none, ragSorry,
+		"Запрос не связан с функционалом агента." + none, notUnderstood, "Выбран инструмент rag_search с параметрами question: Что такое GPL?" + none, ragSorry,
 	} {
 		if !strings.Contains(got.stdout, line+"\n") {
 			t.Errorf("%q is missing in\n%s", line, got.stdout)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"dossier/lang"
 )
 
@@ -58,7 +60,7 @@ func (p Poem) Right() bool {
 // has none.
 func Syllables(text string) int {
 	n := 0
-	for _, word := range wordsOf(text) {
+	for _, word := range wordsOf(norm.NFC.String(text)) { // й in two pieces is no vowel
 		n += syllablesOf(word)
 	}
 	return n

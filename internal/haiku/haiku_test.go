@@ -15,6 +15,8 @@ func TestSyllables(t *testing.T) {
 		"Прыгнула в воду":      5,
 		"Лягушка. Всплеск":     4,
 		"ёжик":                 2,
+		"мои\u0306 чаи\u0306":  2,
+		"cafe\u0301":           2,
 		"В лес":                1,
 		"an old silent pond":   5,
 		"a frog jumps":         3,

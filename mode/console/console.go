@@ -149,7 +149,7 @@ func (t *turn) carryOut(ctx context.Context) (reply string, err error) {
 		return "", t.failed(stepClass, err)
 	}
 	if !relevant.Value {
-		reply, err := t.reply(stepClass, lang.Text(t.code, "console.irrelevant"))
+		reply, err := t.reply(stepClass, decided(t.code, lang.Text(t.code, "console.irrelevant"), relevant.ByRules))
 		if err != nil {
 			return "", err
 		}
@@ -167,7 +167,7 @@ func (t *turn) carryOut(ctx context.Context) (reply string, err error) {
 		return "", t.failed(stepSelect, err)
 	}
 	if chosen.Value.Tool == "" {
-		return t.reply(stepSelect, lang.Text(t.code, "console.unselected"))
+		return t.reply(stepSelect, decided(t.code, lang.Text(t.code, "console.unselected"), chosen.ByRules))
 	}
 	said := lang.Text(t.code, "console.selected", "tool", chosen.Value.Tool, "parameters", chosen.Value.parameters())
 	if err := t.kept(stepSelect, decided(t.code, said, chosen.ByRules)); err != nil {

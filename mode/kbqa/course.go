@@ -135,14 +135,16 @@ func (c *course) prologue(ctx context.Context, w *agent.Work) error {
 	var p planned
 	_ = json.Unmarshal(w.State.Custom[toolkit.KeyPlan], &p) // without one the question is searched for as it is
 	c.collect(w.Scope, &p)
+	var first asking
 	for i, f := range c.plan {
-		for _, query := range f.Queries[:min(len(f.Queries), c.set.KB.Sources.Queries)] {
-			a, err := c.search(ctx, w, query, true, i)
-			if err != nil {
-				return err
-			}
-			actions = append(actions, a)
+		first.add(i, f.Queries[:min(len(f.Queries), c.set.KB.Sources.Queries)]...)
+	}
+	for _, q := range first {
+		a, err := c.search(ctx, w, q.text, true, q.facets...)
+		if err != nil {
+			return err
 		}
+		actions = append(actions, a)
 	}
 	c.rounds = c.found.Round()
 	composed, err := c.compose(ctx, w)
@@ -151,6 +153,28 @@ func (c *course) prologue(ctx context.Context, w *agent.Work) error {
 	}
 	c.record(w, thought, append(actions, composed)...)
 	return c.reflect(ctx, w)
+}
+
+// asking is what to search for, each query once.
+type asking []wantedQuery
+
+// wantedQuery is a query with the parts of the question that want it.
+type wantedQuery struct {
+	text   string
+	facets []int
+}
+
+// add has a part want some queries.
+func (a *asking) add(facet int, queries ...string) {
+	for _, text := range queries {
+		i := slices.IndexFunc(*a, func(q wantedQuery) bool { return strings.EqualFold(q.text, text) })
+		if i < 0 {
+			i, *a = len(*a), append(*a, wantedQuery{text: text})
+		}
+		if q := &(*a)[i]; !slices.Contains(q.facets, facet) {
+			q.facets = append(q.facets, facet)
+		}
+	}
 }
 
 // carry has a tool called that the model did not choose.
@@ -310,24 +334,25 @@ func (c *course) refine(ctx context.Context, w *agent.Work) error {
 	if err != nil {
 		return err
 	}
-	var actions []agent.Action
+	var wanted asking
 	for i, f := range c.plan {
 		if !slices.Contains(c.missing, f.Title) {
 			continue
 		}
-		queries := []string{f.Title}
+		wanted.add(i, f.Title)
 		for _, n := range next {
 			if n.Facet == i {
-				queries = append(queries, n.Queries...)
+				wanted.add(i, n.Queries...)
 			}
 		}
-		for _, q := range queries {
-			a, err := c.search(ctx, w, q, false, i)
-			if err != nil {
-				return err
-			}
-			actions = append(actions, a)
+	}
+	var actions []agent.Action
+	for _, q := range wanted {
+		a, err := c.search(ctx, w, q.text, false, q.facets...)
+		if err != nil {
+			return err
 		}
+		actions = append(actions, a)
 	}
 	c.rounds = c.found.Round()
 	c.wide = false
@@ -386,11 +411,13 @@ func (c *course) further(ctx context.Context, w *agent.Work) (bool, error) {
 	if err := tell(w, lang.Text(c.language, "kbqa.thought-further", "parts", strings.Join(parts, "; "))); err != nil {
 		return false, err
 	}
+	var wanted asking
 	for _, n := range next {
-		for _, q := range n.Queries {
-			if _, err := c.search(ctx, w, q, false, n.Facet); err != nil {
-				return false, err
-			}
+		wanted.add(n.Facet, n.Queries...)
+	}
+	for _, q := range wanted {
+		if _, err := c.search(ctx, w, q.text, false, q.facets...); err != nil {
+			return false, err
 		}
 	}
 	c.rounds = c.found.Round()

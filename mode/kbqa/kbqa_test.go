@@ -2,6 +2,7 @@ package kbqa
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,6 +37,16 @@ func TestShouldRefine(t *testing.T) {
 	raw, err := json.Marshal(AgentState{MaxRefinements: 1})
 	if err != nil || string(raw) != `{"coverage":0,"refinement_count":0,"max_refinements":1}` {
 		t.Errorf("%s %v", raw, err)
+	}
+}
+
+// What two parts of a question want is searched for once, for both.
+func TestEachQueryIsAskedOnce(t *testing.T) {
+	var a asking
+	a.add(0, "Who built it?", "built pier", "built pier")
+	a.add(1, "When was it built?", "Built pier")
+	if got := fmt.Sprint(a); got != "[{Who built it? [0]} {built pier [0 1]} {When was it built? [1]}]" {
+		t.Error(got)
 	}
 }
 

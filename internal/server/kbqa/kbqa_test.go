@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"dossier"
+	"dossier/event"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/sitetest"
 	"dossier/internal/server/kbqa"
@@ -146,6 +147,24 @@ func TestAModelThatFailsIsTold(t *testing.T) {
 	last := all[len(all)-1]
 	if at < 0 || !strings.Contains(all[at].Content, "scripted") || last.Type != kbqa.Final || !strings.Contains(last.Content, "Tilda Moor") || last.Metadata.AnsweredBy != "rules" {
 		t.Errorf("%s", body)
+	}
+}
+
+// Why a run failed is told once.
+func TestAFailureIsToldOnce(t *testing.T) {
+	p := kbqa.NewProjection("r")
+	var told []string
+	for _, data := range []event.Data{event.RunError{Code: "usage", Message: "there is no collection"}, event.RunStatus{Status: "failed", Reason: "there is no collection"}} {
+		for _, ev := range p.Next(event.Event{Data: data}) {
+			told = append(told, string(ev.Type)+" "+ev.Content)
+		}
+	}
+	if got := strings.Join(told, "; "); got != "step_started ; error there is no collection" || !p.Over {
+		t.Error(got)
+	}
+	p = kbqa.NewProjection("r")
+	if got := p.Next(event.Event{Data: event.RunStatus{Status: "cancelled"}}); len(got) != 2 || got[1].Content != "cancelled" || !p.Over {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -60,9 +60,10 @@ type Projection struct {
 	// Over says that nothing follows.
 	Over bool
 
-	run      string
-	step     int
-	answered *event.AgentAnswered
+	run       string
+	step      int
+	explained bool // why the run fails was told
+	answered  *event.AgentAnswered
 }
 
 // NewProjection begins that of a run.
@@ -94,6 +95,7 @@ func (p *Projection) Next(ev event.Event) []AgentStepEvent {
 	case event.ModelFailed:
 		return p.in(0, AgentStepEvent{Type: Failed, Content: d.Message, Failed: true})
 	case event.RunError:
+		p.explained = true
 		return p.in(0, AgentStepEvent{Type: Failed, Content: d.Message, Failed: true})
 	case event.Message:
 		if d.Role == "assistant" && own {
@@ -139,7 +141,7 @@ func (p *Projection) final(d event.Message) []AgentStepEvent {
 func (p *Projection) status(d event.RunStatus) []AgentStepEvent {
 	s := run.Status(d.Status)
 	p.Over = s.Ended() || s == run.Waiting || s == run.Paused
-	if !p.Over || s == run.Done {
+	if !p.Over || s == run.Done || s == run.Failed && p.explained {
 		return nil
 	}
 	text := d.Status
