@@ -69,6 +69,8 @@ type consoleCase struct {
 	model   []string // replies, in order; "!500" is a failure; nil for no model
 	replies map[string]string
 	set     []string
+	home    string // of an earlier session; "" begins anew
+	args    []string
 }
 
 var (
@@ -79,7 +81,10 @@ var (
 // play has a session with a scripted model and services elsewhere.
 func (c consoleCase) play(t *testing.T) session {
 	t.Helper()
-	home := t.TempDir()
+	home := c.home
+	if home == "" {
+		home = t.TempDir()
+	}
 	services := &service{replies: c.replies}
 	there := httptest.NewServer(services)
 	defer there.Close()
@@ -100,6 +105,7 @@ func (c consoleCase) play(t *testing.T) session {
 	for _, s := range c.set {
 		args = append(args, "--set", s)
 	}
+	args = append(args, c.args...)
 	var out, errs bytes.Buffer
 	code := cli.Main(cli.Process{
 		Args: args, Env: []string{"HOME=" + home, "LANG=en_US.UTF-8", "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}, Dir: home,
@@ -241,6 +247,7 @@ func TestConsoleBranches(t *testing.T) {
 		name, seed string
 		model      []string
 		replies    map[string]string
+		set        []string
 		out        []string // between the greeting and the goodbye
 		log        []string // between AgentStart and AgentRestart
 		last       []string // of the log, if it is not AgentRestart and AgentEnd
@@ -334,6 +341,10 @@ func TestConsoleBranches(t *testing.T) {
 			reply: "Не удалось провалидировать запрос. Просьба переформулировать.",
 		},
 		{
+			name: "rag: nobody there", seed: "187-195", model: []string{relevant, question}, set: []string{"console.rag_url=http://127.0.0.1:1"}, out: append(slices.Clone(ragOut), ragSorry),
+			log: append(valLog(), "ERROR [exec] check_health // Unexpected error: …", "ERROR [exec] answer_question // Health check failed"), reply: ragSorry,
+		},
+		{
 			name: "rag: health fails", seed: "187-195", model: []string{relevant, question}, replies: rag("/health", "503 down"), out: append(slices.Clone(ragOut), ragSorry),
 			log:   append(valLog(), "ERROR [exec] check_health // Unexpected error: /health: HTTP 503: down", "ERROR [exec] answer_question // Health check failed"),
 			reply: ragSorry, asked: []string{"GET /rag/health"},
@@ -371,6 +382,15 @@ func TestConsoleBranches(t *testing.T) {
 			asked: []string{"GET /rag/health", `POST /rag/search {"question":"Что такое GPL?","top_k":2}`},
 		},
 		{
+			name: "haiku: nobody there", seed: "236-244", model: []string{relevant, theme}, set: []string{"console.haiku_url=http://127.0.0.1:1"}, out: append(slices.Clone(haikuOut), haikuSorry),
+			log: append(valLog(), "ERROR [exec] check_health // Unexpected error: …", "ERROR [exec] generate_haiku // Health check failed"), reply: haikuSorry,
+		},
+		{
+			name: "haiku: health is garbage", seed: "236-244", model: []string{relevant, theme}, replies: poet("/health", "{}"), out: append(slices.Clone(haikuOut), haikuSorry),
+			log:   append(valLog(), "ERROR [exec] check_health // Unexpected error: the reply has no status", "ERROR [exec] generate_haiku // Health check failed"),
+			reply: haikuSorry,
+		},
+		{
 			name: "haiku: health fails", seed: "236-244", model: []string{relevant, theme}, replies: poet("/health", "500 x"), out: append(slices.Clone(haikuOut), haikuSorry),
 			log:   append(valLog(), "ERROR [exec] check_health // Unexpected error: /health: HTTP 500: x", "ERROR [exec] generate_haiku // Health check failed"),
 			reply: haikuSorry, asked: []string{"GET /haiku/health"},
@@ -382,6 +402,14 @@ func TestConsoleBranches(t *testing.T) {
 		{
 			name: "haiku: the call fails", seed: "248", model: []string{relevant, theme}, replies: poet("/generate_haiku", "404 nope"), out: append(slices.Clone(haikuOut), haikuSorry),
 			log: append(valLog(), "ERROR [exec] generate_haiku // Unexpected error: /generate_haiku: HTTP 404: nope"), reply: haikuSorry,
+		},
+		{
+			name: "haiku: the poem is garbage", seed: "248", model: []string{relevant, theme}, replies: poet("/generate_haiku", "<html>"), out: append(slices.Clone(haikuOut), haikuSorry),
+			log: append(valLog(), "ERROR [exec] generate_haiku // Unexpected error: the reply can't be read: …"), reply: haikuSorry,
+		},
+		{
+			name: "haiku: no poem in it", seed: "248", model: []string{relevant, theme}, replies: poet("/generate_haiku", `{"haiku_text":" "}`), out: append(slices.Clone(haikuOut), haikuSorry),
+			log: append(valLog(), "ERROR [exec] generate_haiku // Unexpected error: the reply has no haiku_text"), reply: haikuSorry,
 		},
 		{
 			name: "haiku: an error field", seed: "249", model: []string{relevant, theme}, replies: poet("/generate_haiku", `{"error":{"code":7}}`), out: append(slices.Clone(haikuOut), haikuSorry),
@@ -402,7 +430,7 @@ func TestConsoleBranches(t *testing.T) {
 	}
 	for _, b := range branches {
 		t.Run(b.name+" ("+b.seed+")", func(t *testing.T) {
-			got := consoleCase{input: "Запрос\n", model: b.model, replies: b.replies}.play(t)
+			got := consoleCase{input: "Запрос\n", model: b.model, replies: b.replies, set: b.set}.play(t)
 			if got.code != b.code {
 				t.Errorf("exit code %d, want %d\n%s", got.code, b.code, got.err)
 			}
@@ -524,15 +552,48 @@ func TestConsoleVerbose(t *testing.T) {
 	compared(t, "log", quiet.log, []string{"WARN [cls] classify_intent // Irrelevant query"})
 }
 
-// A service that does not answer is given up.
+// A service that does not answer is given up, at the call and at the look before it.
 func TestConsoleSlowService(t *testing.T) {
-	got := consoleCase{
-		input: "хайку\n", model: []string{relevant, chosen("generate_haiku", `{"theme":"лес"}`)}, replies: map[string]string{"/haiku/generate_haiku": "hang"},
-		set: []string{"console.service_timeout=100ms"},
-	}.play(t)
-	if got.code != 0 || !strings.Contains(got.stdout, haikuSorry) || !slices.Contains(got.log, "ERROR [exec] generate_haiku // Unexpected error: no reply within 100ms") {
-		t.Errorf("%d %s\n%s", got.code, got.stdout, got.raw)
+	for path, want := range map[string][]string{
+		"/haiku/generate_haiku": {haikuSorry, "ERROR [exec] generate_haiku // Unexpected error: no reply within 100ms"},
+		"/haiku/health":         {haikuSorry, "ERROR [exec] check_health // Unexpected error: no reply within 100ms", "ERROR [exec] generate_haiku // Health check failed"},
+		"/rag/search":           {ragSorry, "ERROR [exec] answer_question // Unexpected error: no reply within 100ms"},
+		"/rag/health":           {ragSorry, "ERROR [exec] check_health // Unexpected error: no reply within 100ms", "ERROR [exec] answer_question // Health check failed"},
+	} {
+		choice := chosen("generate_haiku", `{"theme":"лес"}`)
+		if strings.HasPrefix(path, "/rag") {
+			choice = chosen("rag_search", `{"question":"лес"}`)
+		}
+		got := consoleCase{
+			input: "лес\n", model: []string{relevant, choice}, replies: map[string]string{path: "hang"}, set: []string{"console.service_timeout=100ms"},
+		}.play(t)
+		if got.code != 0 || !strings.Contains(got.stdout, want[0]+"\nДо свидания!\n") {
+			t.Errorf("%s: %d %s", path, got.code, got.stdout)
+		}
+		for _, line := range want[1:] {
+			if !slices.Contains(got.log, line) {
+				t.Errorf("%s: %q is not in the log: %q", path, line, got.log)
+			}
+		}
 	}
+}
+
+// A session that goes on is not greeted again, and the model sees what was said (lines
+// 42 to 45 of the seed).
+func TestConsoleContinues(t *testing.T) {
+	home := t.TempDir()
+	consoleCase{input: "один\n", model: []string{irrelevant}, home: home}.play(t)
+	if err := os.Remove(filepath.Join(home, "data", "logs", "dossier.log")); err != nil {
+		t.Fatal(err)
+	}
+	got := consoleCase{input: "два\n", model: []string{irrelevant}, home: home, args: []string{"--continue"}}.play(t)
+	if !strings.HasPrefix(got.stdout, "Анализирую") {
+		t.Errorf("%s", got.stdout)
+	}
+	compared(t, "log", got.log, []string{
+		"DEBUG [main] AgentRestart", "DEBUG [cls] AgentClassify", "WARN [cls] classify_intent // Irrelevant query", "DEBUG [main] AgentRestart", "DEBUG [main] AgentEnd",
+	})
+	compared(t, "the model", got.saw[0], []string{"user: один", "assistant: Запрос не связан с функционалом агента.", "user: два"})
 }
 
 // Without a model rules decide, and say so; the services of this program do the work.

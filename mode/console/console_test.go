@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"dossier/llm"
@@ -139,6 +140,21 @@ func TestCheckTopK(t *testing.T) {
 		c, wrong := check(choice{ToolSearch, map[string]json.RawMessage{"question": json.RawMessage(`"a"`), "top_k": json.RawMessage(raw)}}, set)
 		if wrong != "" || c.TopK != want {
 			t.Errorf("%s: %+v %s", raw, c, wrong)
+		}
+	}
+}
+
+// Lengths count in characters, and the longest is still right.
+func TestCheckLengths(t *testing.T) {
+	set := Settings{QuestionMaxLen: 30, ThemeMaxLen: 20, TopK: 2}
+	for _, c := range []struct {
+		tool, parameter, letter string
+		most                    int
+	}{{ToolSearch, "question", "я", 30}, {ToolHaiku, "theme", "秋", 20}} {
+		for n, want := range map[int]bool{c.most: true, c.most + 1: false} {
+			if got, wrong := check(choice{c.tool, given(c.parameter, strings.Repeat(c.letter, n))}, set); got.OK != want {
+				t.Errorf("%s of %d: %+v %s", c.parameter, n, got, wrong)
+			}
 		}
 	}
 }
