@@ -178,7 +178,7 @@ var kbCourses = []kbCourse{
 	},
 	{
 		// What is written in one go is made up: the documents' own sentences are the answer.
-		name: "step limit unsupported", question: whoBuilt, steps: 1, every: 3,
+		name: "step limit unsupported", question: whoBuilt, steps: 99, every: 3, set: map[string]string{"kbqa.agent_max_steps": "1"},
 		says: func(last string, _ []string) string {
 			if strings.Contains(last, oneShotMark) {
 				return cheese

@@ -19,9 +19,9 @@ type react struct {
 	maxTokens int  // of a reply; 0 is the model's own bound
 }
 
-// ReActTold is the decider ReAct for an agent whose system prompt tells the form
-// and the tools itself, with a bound on the tokens of each reply.
-func ReActTold(maxTokens int) Decider { return react{told: true, maxTokens: maxTokens} }
+// ReActWithin is the decider ReAct with a bound on the tokens of each reply. Told says
+// that the agent's system prompt tells the form and the tools itself.
+func ReActWithin(maxTokens int, told bool) Decider { return react{told: told, maxTokens: maxTokens} }
 
 func (d react) Reason(ctx context.Context, w *Work, in Input) (Thought, error) {
 	messages := in.Messages

@@ -148,10 +148,11 @@ func (c *course) agent(ctx context.Context, tools []tool.Tool) (*agent.Agent, er
 	}
 	// The steps are counted here: the loop has its own limit for whatever goes wrong.
 	a.Definition.Limits.Iterations = c.set.KB.MaxSteps + 4
-	if a.Definition.Prompts.System == "" {
+	ours := a.Definition.Prompts.System == ""
+	if ours {
 		a.Definition.Prompts.System = systemPrompt
-		a.Decider = agent.ReActTold(c.set.KB.TokenBudget)
 	}
+	a.Decider = agent.ReActWithin(c.set.KB.TokenBudget, ours)
 	return a, nil
 }
 

@@ -1,12 +1,15 @@
 package kbqa
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"dossier/agent"
 	"dossier/cite"
+	"dossier/llm"
 )
 
 func TestSteps(t *testing.T) {
@@ -47,6 +50,21 @@ func TestEachQueryIsAskedOnce(t *testing.T) {
 	a.add(1, "When was it built?", "Built pier")
 	if got := fmt.Sprint(a); got != "[{Who built it? [0]} {built pier [0 1]} {When was it built? [1]}]" {
 		t.Error(got)
+	}
+}
+
+// The budget of a reply holds for agents with a prompt of their own too, which are told
+// the form beside it.
+func TestTokenBudget(t *testing.T) {
+	for own, want := range map[string]agent.Decider{"": agent.ReActWithin(123, true), "You know the pier.": agent.ReActWithin(123, false)} {
+		c := &course{
+			set:  Settings{Agent: agent.Definition{Name: "a", Decider: agent.KB, Prompts: agent.Prompts{System: own}}, KB: Tuning{TokenBudget: 123}},
+			mode: New(Parts{Models: func(context.Context, *Settings) *llm.Models { return &llm.Models{} }}),
+		}
+		a, err := c.agent(t.Context(), nil)
+		if err != nil || a.Decider != want || (own != "") != (a.Definition.Prompts.System == own) {
+			t.Errorf("%q: %+v %v", own, a, err)
+		}
 	}
 }
 
