@@ -227,4 +227,6 @@ type itemList struct {
 }
 
 // at is a pointer to a value.
-func at[T any](v T) *T { return &v }
+//
+//go:fix inline
+func at[T any](v T) *T { return new(v) }

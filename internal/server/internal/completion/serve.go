@@ -96,7 +96,8 @@ func failed(out *server.Stream, run string, err error) {
 
 // Problem describes an error of a run to whoever asked for it.
 func Problem(ctx context.Context, err error) *server.Problem {
-	if f, ok := err.(*FailedError); ok {
+	f := &FailedError{}
+	if errors.As(err, &f) {
 		return &server.Problem{Code: f.Code, Message: f.Message, Hint: f.Hint}
 	}
 	p := *server.For(server.CallerOf(ctx), err)
