@@ -71,7 +71,7 @@ func (d *Document) Bytes() []byte {
 		n := f.stream("", content.Bytes())
 		var notes strings.Builder
 		for _, l := range p.links {
-			action, said := "", ""
+			var action, said string
 			if name, inside := strings.CutPrefix(l.target, "#"); inside {
 				to, ok := d.anchors[name]
 				if !ok {
@@ -99,16 +99,17 @@ func (d *Document) Bytes() []byte {
 		outline = fmt.Sprintf("/Outlines %d 0 R/PageMode/UseOutlines", f.outline(d.bookmarks, at))
 	}
 	f.setf(catalog, "<</Type/Catalog/Pages %d 0 R/Lang%s/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot %d 0 R%s>>", tree, literal(d.Lang), d.tags(f, numbers, links), outline)
-	info := "<<"
+	var info strings.Builder
+	info.WriteString("<<")
 	for _, field := range [][2]string{{"Title", d.Title}, {"Subject", d.Subject}, {"Author", d.Author}, {"Creator", d.Creator}, {"Producer", d.Creator}} {
 		if field[1] != "" {
-			info += "/" + field[0] + unicode(field[1])
+			info.WriteString("/" + field[0] + unicode(field[1]))
 		}
 	}
 	if !d.Created.IsZero() {
-		info += "/CreationDate" + literal("D:"+d.Created.UTC().Format("20060102150405")+"Z")
+		info.WriteString("/CreationDate" + literal("D:"+d.Created.UTC().Format("20060102150405")+"Z"))
 	}
-	return f.bytes(catalog, f.add("%s>>", info))
+	return f.bytes(catalog, f.add("%s>>", info.String()))
 }
 
 // together is how many objects are packed as one.
