@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 	"dossier/internal/server/internal/models"
 	"dossier/llm"
 	"dossier/mode"
-	"dossier/mode/chat"
 	"dossier/mode/relay"
 	"dossier/run"
 )
@@ -38,9 +38,10 @@ type chatRequest struct {
 	Stop        stopWords      `json:"stop,omitempty"`
 }
 
-// relayed says whether the model is to answer by itself.
+// relayed says whether the model is to answer by itself: with functions, in JSON, or
+// to what a function has returned.
 func (r *chatRequest) relayed() bool {
-	return len(r.Tools) > 0 || r.Format.Type != "" && r.Format.Type != "text"
+	return len(r.Tools) > 0 || r.Format.Type != "" && r.Format.Type != "text" || r.Messages[len(r.Messages)-1].Role == llm.RoleTool
 }
 
 // relay is the conversation as it is passed on.
@@ -138,6 +139,9 @@ func (a *api) chat(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			p := completion.Problem(r.Context(), err)
 			p.Run = at.run.ID
+			if errors.As(err, new(*completion.FailedError)) {
+				h.Set("X-Should-Retry", "false") // clients that try again by themselves would pay for another run
+			}
 			return p
 		}
 		return server.Reply(w, http.StatusOK, body)
@@ -162,9 +166,12 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	if err != nil {
 		return work{}, err
 	}
+	if err := model.Form(req.Format.Type, req.Format.Schema.Schema); err != nil {
+		return work{}, err
+	}
 	ask := dossier.Request{Messages: req.Messages, Request: mode.Request{Custom: req.Custom}}
 	model.Into(&ask)
-	if model.Mode && model.Name == chat.Name && req.relayed() {
+	if model.Passes() && req.relayed() {
 		ask.Mode, ask.Relay, ask.Messages = relay.Name, req.relay(), nil
 		ask.Question = cmp.Or(strings.TrimSpace(req.Messages[len(req.Messages)-1].Content), "…")
 	}

@@ -117,6 +117,52 @@ func TestAModeIsAModel(t *testing.T) {
 	}
 }
 
+// What can't be answered as it is asked for is refused, not answered otherwise.
+func TestFormsOfAnswers(t *testing.T) {
+	s := talks(t)
+	const schema = `{"type":"json_schema","json_schema":{"name":"colour","schema":{"type":"object"}}}`
+	for _, c := range []struct{ model, form, says string }{
+		{"chat", `{"type":"json_schema"}`, "there is no schema"},
+		{"chat", `{"type":"json_schema","json_schema":{"name":"x","schema":null}}`, "there is no schema"},
+		{"chat", `{"type":"xml"}`, "no form"},
+		{"chat", `{"type":7}`, "response_format"},
+		{"web_search", schema, "web_search does not answer in JSON"},
+		{"sgr_agent", `{"type":"json_object"}`, "sgr_agent does not answer in JSON"},
+	} {
+		resp, body := post(t, s, s.Ann, "/v1/chat/completions", message(c.model, "A colour?", "response_format", c.form))
+		if resp.StatusCode != http.StatusBadRequest || !strings.Contains(body, c.says) {
+			t.Errorf("%s with %s: %d %s", c.model, c.form, resp.StatusCode, body)
+		}
+	}
+	for _, form := range []string{`null`, `{"type":"text"}`} {
+		if resp, body := post(t, s, s.Ann, "/v1/chat/completions", message("chat", "A colour?", "response_format", form)); resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %s", form, resp.StatusCode, body)
+		}
+	}
+}
+
+// What a function has returned reaches the model, also where the functions are not
+// named once more.
+func TestResultsOfFunctionsCount(t *testing.T) {
+	s := knows(t)
+	resp, body := post(t, s, s.Ann, "/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"How is the weather?"},
+		{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"weather","arguments":"{}"}}]},
+		{"role":"tool","tool_call_id":"c1","content":"rain"}]}`)
+	if resp.StatusCode != http.StatusOK || !strings.Contains(body, "There is rain.") {
+		t.Errorf("%d %s", resp.StatusCode, body)
+	}
+}
+
+// A run that failed is not to be paid for again by clients that repeat requests by
+// themselves.
+func TestFailedRunsAreNotRepeated(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: protocols(""), Set: map[string]string{"models.default.model": ""}})
+	resp, body := post(t, s, s.Ann, "/v1/chat/completions", message("chat", "Why is the sky blue?"))
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("X-Should-Retry") != "false" || !strings.Contains(body, `"code":"no_model_configured"`) || !strings.Contains(body, resp.Header.Get("X-Run-ID")) {
+		t.Errorf("%d %v %s", resp.StatusCode, resp.Header, body)
+	}
+}
+
 var ids = regexp.MustCompile(`[\w]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
 
 // TestAnAgentIsAModel freezes the stream of an agent that asks, is answered by the
