@@ -44,6 +44,28 @@ func TestRequestsThroughTheSocket(t *testing.T) {
 	}
 }
 
+// What is wrong with a body is said as it is, with what belongs there.
+func TestWrongBodiesInWords(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"question":[]}`:           `the field "question" can't be an array: it is a text`,
+		`{"no_input":"yes"}`:        `the field "no_input" can't be a string: it is true or false`,
+		`{"limits":{"tokens":"5"}}`: `the field "limits.tokens" can't be a string: it is a whole number`,
+		`{"limits":{"time":"10m"}}`: `the field "limits.time" can't be a string: it is a number of nanoseconds: 60000000000 is a minute`,
+		`{"limits":7}`:              `the field "limits" can't be a number: it is an object`,
+		`[]`:                        `a JSON object is expected here, not an array: `,
+		`{"question":`:              `the JSON of the request ends in the middle: `,
+		`{"question":x}`:            `the request is no JSON: invalid character 'x' looking for beginning of value: `,
+		`{"question":"x"} more`:     `there is more behind the JSON of the request: `,
+		`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`: `a message has a part of type "image_url", and only text can be read here: `,
+	} {
+		var into dossier.Request
+		p := server.Describe(server.Decode([]byte(body), &into))
+		if got := p.Message + ": " + p.Hint; got != want {
+			t.Errorf("%s: %s\nwant %s", body, got, want)
+		}
+	}
+}
+
 // A field that there is not is named, with where those that there are can be seen.
 func TestUnknownFieldIsNamed(t *testing.T) {
 	var into struct {

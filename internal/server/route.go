@@ -110,6 +110,7 @@ func Admit(ctx context.Context, e Engine, caller access.Caller, p *Policy, log *
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &call{caller: caller, engine: view{e, caller, p}, api: &api{engine: e, closing: context.Background(), log: log}}
+	never := context.Background()
+	c := &call{caller: caller, engine: view{e, caller, p, never}, api: &api{engine: e, closing: never, log: log}}
 	return c.in(ctx)
 }
