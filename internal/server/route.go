@@ -17,6 +17,8 @@ type Protocol struct {
 	Routes []Route
 	// Fail writes an error in the protocol's own form; nil writes a Problem.
 	Fail func(w http.ResponseWriter, r *http.Request, status int, p *Problem)
+	// Failure is a value of the type that Fail writes; nil is a Problem.
+	Failure any
 }
 
 // Route is one thing that clients can ask for.

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"dossier"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
@@ -23,7 +25,7 @@ import (
 // and not the answer (temperature, max_tokens and the like) counts then, too, and
 // is passed over otherwise.
 type chatRequest struct {
-	Model         string                     `json:"model"`
+	Model         string                     `json:"model,omitempty"`
 	Messages      []mode.Turn                `json:"messages"`
 	Stream        bool                       `json:"stream,omitempty"`
 	StreamOptions streamOptions              `json:"stream_options,omitzero"`
@@ -73,6 +75,11 @@ func (c *toolChoice) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*string)(c))
 }
 
+// Form implements server.Formed.
+func (toolChoice) Form() *jsonschema.Schema {
+	return &jsonschema.Schema{Types: []string{"string", "object", "null"}, Description: "auto, none, required, or the function that is to be called"}
+}
+
 // responseFormat is the form of an answer: text, json_object or json_schema.
 type responseFormat struct {
 	Type   string `json:"type"`
@@ -95,6 +102,11 @@ func (w *stopWords) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]string)(w))
+}
+
+// Form implements server.Formed.
+func (stopWords) Form() *jsonschema.Schema {
+	return &jsonschema.Schema{Types: []string{"string", "array", "null"}, Items: &jsonschema.Schema{Type: "string"}}
 }
 
 type streamOptions struct {
