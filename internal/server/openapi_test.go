@@ -8,6 +8,7 @@ import (
 	"maps"
 	"mime"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,6 +193,12 @@ func TestDescriptionOfProtocols(t *testing.T) {
 	b := direct(t)
 	s := serveOf(b, func(o *server.Options) { o.Protocols = all(b.engine) })
 	_, schema := s.description()
+	_, raw := s.ask("", "GET", "/openapi.json", "")
+	if names := regexp.MustCompile(`(?m)^ +"[A-Z]\w*": (\{$|true)`).FindAllString(raw[strings.Index(raw, `"paths"`):], -1); slices.ContainsFunc(names, func(name string) bool {
+		return !strings.HasPrefix(name, "   \"") // the names of the schemas themselves
+	}) {
+		t.Errorf("fields are called as in the code, not as on the wire: %q", names)
+	}
 	const tools = `"tools":[{"type":"function","function":{"name":"weather","description":"of a place","parameters":{"type":"object"},"strict":true}}]`
 	const called = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"weather","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"rain"}`
 	for _, c := range []struct {
