@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"dossier/internal/server"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/run"
 )
 
 // What a caller gives along, and a whole conversation, come through the socket and
@@ -41,6 +43,23 @@ func TestRequestsThroughTheSocket(t *testing.T) {
 	req.Messages = req.Messages[:1]
 	if _, err := b.Start(t.Context(), req); err == nil || !strings.Contains(err.Error(), "last message") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A run that is not over has no report, for those on the other side of the socket too.
+func TestNoReportThroughTheSocket(t *testing.T) {
+	b := remote(t)
+	rec := b.start("ask")
+	b.until(rec.ID, run.Waiting)
+	if _, err := b.Report(t.Context(), rec.ID); !errors.Is(err, dossier.ErrNoReport) {
+		t.Errorf("before the end: %v", err)
+	}
+	if err := b.Cancel(t.Context(), rec.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.until(rec.ID, run.Cancelled)
+	if _, err := b.Report(t.Context(), rec.ID); !errors.Is(err, dossier.ErrNoReport) {
+		t.Errorf("after it: %v", err)
 	}
 }
 

@@ -117,6 +117,29 @@ func TestAModeIsAModel(t *testing.T) {
 	}
 }
 
+// A stream has what a whole completion has: the answer, and what was thought for it.
+func TestAStreamHasAllOfTheCompletion(t *testing.T) {
+	s := talks(t)
+	_, body := post(t, s, s.Ann, "/v1/chat/completions", message("chat", "Why is the sky blue?", "stream", "true"))
+	var answer, thought string
+	for _, line := range data(body) {
+		var chunk struct {
+			Choices []struct {
+				Delta struct {
+					Content   string
+					Reasoning string `json:"reasoning_content"`
+				}
+			}
+		}
+		if json.Unmarshal([]byte(line), &chunk) == nil && len(chunk.Choices) > 0 {
+			answer, thought = answer+chunk.Choices[0].Delta.Content, thought+chunk.Choices[0].Delta.Reasoning
+		}
+	}
+	if answer != "The sky scatters blue light." || thought != "it is known" {
+		t.Errorf("%q, thought %q:\n%s", answer, thought, body)
+	}
+}
+
 // What can't be answered as it is asked for is refused, not answered otherwise.
 func TestFormsOfAnswers(t *testing.T) {
 	s := talks(t)
