@@ -243,6 +243,9 @@ func TestRequestsThatSayNothing(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, status, said)
 		}
 	}
+	if status, said := s.ask("operator-secret", "GET", "/api/directory", ""); status != http.StatusOK || !strings.Contains(said, `"name":"`+dossier.DefaultAgent+`"`) {
+		t.Errorf("the directory without a question: %d %s", status, said)
+	}
 	if err := s.Cancel(t.Context(), rec.ID); err != nil {
 		t.Fatal(err)
 	}
