@@ -208,6 +208,9 @@ func (e *Engine) Cancel(ctx context.Context, id string) error {
 
 // Steer tells a run something that it takes into account where it can.
 func (e *Engine) Steer(ctx context.Context, id, text string) error {
+	if strings.TrimSpace(text) == "" {
+		return &UsageError{Message: "the run is told nothing", Hint: "say what it is to consider"}
+	}
 	return e.work.Signal(ctx, id, run.Signal{Kind: run.SignalSteer, Text: strings.ToValidUTF8(text, "\uFFFD")})
 }
 

@@ -26,16 +26,16 @@ const (
 
 // Query asks for chunks. A field that is 0 has the library's default.
 type Query struct {
-	Text     string
-	Limit    int // how many; 10
-	Route    Route
-	TopBM25  int
-	TopDense int
-	K        float64
-	Filter   Filter
+	Text     string  `json:"text"`
+	Limit    int     `json:"limit,omitempty"` // how many; 10
+	Route    Route   `json:"route,omitempty"`
+	TopBM25  int     `json:"top_bm25,omitempty"`
+	TopDense int     `json:"top_dense,omitempty"`
+	K        float64 `json:"k,omitempty"`
+	Filter   Filter  `json:"filter,omitzero"`
 	// Rerank says whether words that stand together count; nil for what the
 	// library's Options say.
-	Rerank *bool
+	Rerank *bool `json:"rerank,omitempty"`
 }
 
 // Passage is a chunk, or several in a row, with where it stands.

@@ -19,7 +19,7 @@ import (
 // Request is what a run was asked to do, frozen when the run was created:
 // everything the run depends on is in it.
 type Request struct {
-	Question string `json:"question"`
+	Question string `json:"question,omitempty"`
 	// Context is material that came with the question (a pipe, a file).
 	Context string `json:"context,omitempty"`
 	// In is what the question is asked of; empty means what the mode is for.

@@ -20,6 +20,19 @@ type Limits struct {
 	Pages    int           `json:"pages,omitempty"`
 }
 
+// Check says which of the limits is none: zero is no limit, and less is nothing.
+func (l Limits) Check() error {
+	for _, limit := range []struct {
+		what string
+		less bool
+	}{{"tokens", l.Tokens < 0}, {"cost", l.Cost < 0}, {"time", l.Time < 0}, {Searches, l.Searches < 0}, {Pages, l.Pages < 0}} {
+		if limit.less {
+			return fmt.Errorf("the limit of %s is less than nothing", limit.what)
+		}
+	}
+	return nil
+}
+
 // Raise returns the limits with those that to names, and the names, as
 // BudgetError has them, of those that are higher for it. The limits of searches
 // and pages, by which a run's code plans, can only be raised.

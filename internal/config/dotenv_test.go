@@ -72,6 +72,14 @@ func TestDotEnv(t *testing.T) {
 	if notes := strings.Join(c.Notes(), "\n"); c.File() != "" || !strings.Contains(notes, "other.yaml") {
 		t.Errorf("file %q, notes %q", c.File(), notes)
 	}
+	// One that is not there is not called somebody else's.
+	c, err = Load(Sources{Dir: dir, Env: []string{"CONFIG_FILE=gone.yaml"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(c.Notes(), "\n"); !strings.Contains(notes, "gone.yaml cannot be read: no such file") {
+		t.Errorf("notes %q", notes)
+	}
 	c, err = Load(Sources{Dir: dir, Env: []string{"HOME=" + dir}})
 	if err != nil {
 		t.Fatal(err)

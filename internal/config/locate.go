@@ -182,7 +182,12 @@ func (st *state) commonFile(dir string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	if data, err := readFile(path); err != nil || !looksLikeConfig(data) && !onlyOurs(data) {
+	data, err := readFile(path)
+	if err != nil {
+		st.notes = append(st.notes, "env CONFIG_FILE: "+name+" "+err.Error())
+		return ""
+	}
+	if !looksLikeConfig(data) && !onlyOurs(data) {
 		st.notes = append(st.notes, "env CONFIG_FILE: "+name+" is no configuration of dossier and is not read; DOSSIER_CONFIG names one for sure")
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +52,7 @@ func decode(from io.Reader, into any, strict bool) error {
 	err := in.Decode(into)
 	if err == nil {
 		if _, more := in.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("there is more behind it")
+			err = errors.New("there is more behind the JSON of the request")
 		}
 	}
 	return badBody(err)
@@ -70,15 +71,53 @@ func badBody(err error) error {
 		return &Problem{Code: "slow_body", Message: fmt.Sprintf("the body of the request has not come within %v", bodyTimeout)}
 	case errors.Is(err, io.EOF):
 		return badRequest("the request has no body, and JSON is expected here")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return badRequest("the JSON of the request ends in the middle")
 	case errors.As(err, &typ) && typ.Field != "":
-		return badRequest(fmt.Sprintf("the field %q can't be a %s", fieldName(typ.Field), typ.Value))
+		return &dossier.UsageError{Message: fmt.Sprintf("the field %q can't be %s", fieldName(typ.Field), article(typ.Value)), Hint: wanted(typ.Type)}
 	case errors.As(err, &typ):
-		return badRequest(fmt.Sprintf("a JSON object is expected here, not a %s", typ.Value))
+		return badRequest("a JSON object is expected here, not " + article(typ.Value))
 	}
 	if _, name, ok := strings.Cut(err.Error(), "json: unknown field "); ok {
 		return &Problem{Code: "usage", Message: "there is no field " + name + " here", Hint: "GET /docs shows what each request can have"}
 	}
-	return badRequest("the request is not the JSON that is expected here: " + err.Error())
+	if errors.As(err, new(*json.SyntaxError)) {
+		return badRequest("the request is no JSON: " + err.Error())
+	}
+	return badRequest(err.Error()) // a type says itself what it can't read
+}
+
+// article puts one before a kind of JSON.
+func article(kind string) string {
+	if strings.HasPrefix(kind, "array") || strings.HasPrefix(kind, "object") {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// wanted says what a field of a type is; "" for those that have several forms.
+func wanted(t reflect.Type) string {
+	switch {
+	case t == nil:
+		return ""
+	case t == reflect.TypeFor[time.Duration]():
+		return "it is a number of nanoseconds: 60000000000 is a minute"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "it is a text"
+	case reflect.Bool:
+		return "it is true or false"
+	case reflect.Int, reflect.Int64:
+		return "it is a whole number"
+	case reflect.Float64:
+		return "it is a number"
+	case reflect.Slice:
+		return "it is a list"
+	case reflect.Map, reflect.Struct:
+		return "it is an object"
+	}
+	return ""
 }
 
 // fieldName is the path of a field without the structs that others are part of,

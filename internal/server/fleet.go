@@ -85,13 +85,18 @@ func agentRoutes() []Route {
 			},
 		},
 		{
-			Pattern: "GET /api/directory", Scope: access.Read, Doc: &Doc{Summary: "Find agents for what somebody wants done", Reply: []dossier.AgentEntry{}, Query: search},
+			Pattern: "GET /api/directory", Scope: access.Read, Doc: &Doc{Summary: "List the agents, or find some for what somebody wants done", Reply: []dossier.AgentEntry{}, Query: search},
 			Serve: func(w http.ResponseWriter, r *http.Request) error {
 				query, k, err := searchOf(r)
 				if err != nil {
 					return err
 				}
-				list, err := EngineOf(r.Context()).SearchAgents(r.Context(), query, k)
+				var list []dossier.AgentEntry
+				if e := EngineOf(r.Context()); query == "" {
+					list, err = e.Agents(r.Context())
+				} else {
+					list, err = e.SearchAgents(r.Context(), query, k)
+				}
 				return give(w, nonNil(list), err)
 			},
 		},

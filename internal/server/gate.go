@@ -14,7 +14,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +54,7 @@ type gate struct {
 	tracer trace.Tracer // nil for none
 	log    *slog.Logger
 	mux    *http.ServeMux
+	near   map[string]Protocol // those that have a form of their own, by the first part of their paths
 }
 
 // handle puts the routes of a protocol behind the gate.
@@ -65,7 +65,44 @@ func (g *gate) handle(p Protocol) {
 				g.fail(w, r, p, err)
 			}
 		})
+		if at := section(routeOf(route.Pattern)); p.Fail != nil && g.near[at].Fail == nil {
+			g.near[at] = p // the first of several counts
+		}
 	}
+}
+
+// refuse answers what no route is asked, in the form of the protocol whose routes
+// begin alike.
+func (g *gate) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
+	status := statusFor(p)
+	if near, ok := g.near[section(r.URL.Path)]; ok {
+		near.Fail(w, r, status, p)
+		return
+	}
+	_ = reply(w, status, p)
+}
+
+// elsewhere answers what no route is for.
+func (g *gate) elsewhere(w http.ResponseWriter, r *http.Request) {
+	var takes []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if _, pattern := g.mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL}); pattern != "/" {
+			takes = append(takes, method)
+		}
+	}
+	if len(takes) == 0 {
+		g.refuse(w, r, noRoute(r))
+		return
+	}
+	allowed := strings.Join(takes, ", ")
+	w.Header().Set("Allow", allowed)
+	g.refuse(w, r, &Problem{Code: "method", Message: fmt.Sprintf("%s does not take %s", r.URL.Path, r.Method), Hint: "it takes " + allowed})
+}
+
+// section is the first part of a path.
+func section(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return first
 }
 
 // admit lets a request through to its route.
@@ -118,7 +155,7 @@ func (g *gate) call(caller access.Caller, scope access.Scope) (*call, error) {
 	if !caller.May(scope) {
 		return nil, lacks(scope)
 	}
-	return &call{caller: caller, engine: view{g.api.engine, caller, g.policy}, api: g.api}, nil
+	return &call{caller: caller, engine: view{g.api.engine, caller, g.policy, g.api.closing}, api: g.api}, nil
 }
 
 // identify says who shows a token, or comes without one.
@@ -228,11 +265,11 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = out.body
 	}
 	if !g.addressed(r.Host) {
-		writeProblem(out, &Problem{Code: "wrong_host", Message: fmt.Sprintf("this server is not called %q", r.Host), Hint: "name it in server.hosts if it is"})
+		g.refuse(out, r, &Problem{Code: "wrong_host", Message: fmt.Sprintf("this server is not called %q", r.Host), Hint: "name it in server.hosts if it is"})
 		return
 	}
 	if !g.origin(out, r) {
-		writeProblem(out, &Problem{Code: "foreign_origin", Message: "pages of other servers may not call this one", Hint: "name their origin in server.origins if they may"})
+		g.refuse(out, r, &Problem{Code: "foreign_origin", Message: "pages of other servers may not call this one", Hint: "name their origin in server.origins if they may"})
 		return
 	}
 	if r.Method == http.MethodOptions {
@@ -250,7 +287,7 @@ func (g *gate) finish(out *response, r *http.Request) {
 		}
 		g.log.Log(r.Context(), logs.LevelCritical, "a request made the server panic", "path", r.URL.Path, "panic", fmt.Sprint(crash), "stack", string(debug.Stack()))
 		if out.status == 0 {
-			writeProblem(out, &Problem{Code: "failed", Message: "something went wrong on the server; its log says what"})
+			g.refuse(out, r, &Problem{Code: "failed", Message: "something went wrong on the server; its log says what"})
 		}
 	}
 	took := time.Since(out.began)
@@ -352,7 +389,9 @@ func (g *gate) origin(w http.ResponseWriter, r *http.Request) bool {
 	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Agent-ID, X-Agent-Model, X-Run-ID, X-Request-Id")
 	if r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Traceparent, X-Request-Id")
+		// Clients of the protocols have headers of their own, and none of them is a danger.
+		h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
+		h.Add("Vary", "Access-Control-Request-Headers")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	return true
@@ -452,53 +491,4 @@ func (b *timedBody) drain() bool {
 		_, _ = io.CopyN(io.Discard, b, mostDrained) // over tells how it went
 	}
 	return b.over
-}
-
-// pace bounds how often each token may ask: so many times a second on average,
-// and some more at once.
-type pace struct {
-	rate float64
-	now  func() time.Time
-
-	mu     sync.Mutex
-	tokens map[string]*allowance
-}
-
-// allowance is how often a token may ask at once, as of a moment.
-type allowance struct {
-	left float64
-	at   time.Time
-}
-
-func newPace(rate float64) *pace {
-	return &pace{rate: rate, now: time.Now, tokens: map[string]*allowance{}}
-}
-
-// burst is how many requests may come at once.
-func (p *pace) burst() float64 { return max(10, 2*p.rate) }
-
-// take takes one request of a token, or says how long until it may make one. Who
-// has none is on this machine and not bounded.
-func (p *pace) take(token string) (wait time.Duration, ok bool) {
-	if p.rate <= 0 || token == "" {
-		return 0, true
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := p.now()
-	a := p.tokens[token]
-	if a == nil {
-		if len(p.tokens) >= 10_000 { // far more than there are tokens: old ones
-			clear(p.tokens)
-		}
-		a = &allowance{left: p.burst(), at: now}
-		p.tokens[token] = a
-	}
-	a.left = min(p.burst(), a.left+p.rate*max(0, now.Sub(a.at).Seconds())) // a clock that went back takes nothing
-	a.at = now
-	if a.left < 1 {
-		return time.Duration((1 - a.left) / p.rate * float64(time.Second)), false
-	}
-	a.left--
-	return 0, true
 }

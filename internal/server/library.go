@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -104,7 +105,11 @@ func diagnose(w http.ResponseWriter, r *http.Request) error {
 
 // Report implements Runs.
 func (c *Client) Report(ctx context.Context, id string) (*report.Report, error) {
-	return fetch[*report.Report](ctx, c, http.MethodGet, path(id)+"/report.json", nil)
+	r, err := fetch[*report.Report](ctx, c, http.MethodGet, path(id)+"/report.json", nil)
+	if p, ok := errors.AsType[*Problem](err); ok && p.Code == "not_done" {
+		err = fmt.Errorf("%w: %s", dossier.ErrNoReport, id)
+	}
+	return r, err
 }
 
 // Snapshots implements Runs.

@@ -64,9 +64,9 @@ func TestLimitsAreThoseOfAToken(t *testing.T) {
 // is anything but what it says it is.
 func TestBrowsersAreTold(t *testing.T) {
 	s := serve(t, func(o *server.Options) { o.Access.Origins = []string{"https://app.example"} })
-	asked := s.do("OPTIONS", "/api/runs", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
+	asked := s.do("OPTIONS", "/api/runs", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "Authorization, X-Stainless-Lang")
 	if asked.StatusCode != http.StatusNoContent || asked.Header.Get("Access-Control-Allow-Origin") != "https://app.example" ||
-		!strings.Contains(asked.Header.Get("Access-Control-Allow-Headers"), "Authorization") || !strings.Contains(asked.Header.Get("Access-Control-Allow-Methods"), "DELETE") {
+		!strings.Contains(asked.Header.Get("Access-Control-Allow-Headers"), "Authorization, X-Stainless-Lang") || !strings.Contains(asked.Header.Get("Access-Control-Allow-Methods"), "DELETE") {
 		t.Errorf("a page that may: %s %v", asked.Status, asked.Header)
 	}
 	refused := s.do("OPTIONS", "/api/runs", "", "Origin", "https://evil.example", "Access-Control-Request-Method", "POST")
@@ -95,8 +95,24 @@ func TestPDFIsOfDeepResearch(t *testing.T) {
 	if status, said := s.ask("operator-secret", "GET", "/api/runs/"+waiting.ID+"/report.pdf", ""); status != http.StatusConflict || !strings.Contains(said, "not_done") {
 		t.Errorf("before the end: %d %s", status, said)
 	}
+	if status, said := s.ask("operator-secret", "GET", "/api/runs/"+waiting.ID+"/report.md", ""); status != http.StatusConflict || !strings.Contains(said, "not_done") {
+		t.Errorf("another format before the end: %d %s", status, said)
+	}
 	if err := s.Cancel(t.Context(), waiting.ID); err != nil {
 		t.Fatal(err)
+	}
+	s.until(waiting.ID, run.Cancelled)
+	if status, said := s.ask("operator-secret", "GET", "/api/runs/"+waiting.ID+"/report.pdf", ""); status != http.StatusConflict || !strings.Contains(said, "not_done") {
+		t.Errorf("of a cancelled one: %d %s", status, said)
+	}
+	// Of a run that has no report at all, too.
+	other := s.start("hello")
+	s.until(other.ID, run.Done)
+	if status, said := s.ask("operator-secret", "GET", "/api/runs/"+other.ID+"/report.pdf", ""); status != http.StatusConflict || !strings.Contains(said, "not_research") {
+		t.Errorf("of another mode: %d %s", status, said)
+	}
+	if status, said := s.ask("operator-secret", "GET", "/api/runs/"+other.ID+"/report.md", ""); status != http.StatusNotFound || !strings.Contains(said, "no_report") {
+		t.Errorf("none there: %d %s", status, said)
 	}
 }
 

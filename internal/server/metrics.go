@@ -14,7 +14,6 @@ import (
 
 	"dossier/internal/access"
 	"dossier/internal/webhook"
-	"dossier/run"
 )
 
 // Figures are told in Prometheus' text format, which is a dozen lines to write; its
@@ -119,7 +118,7 @@ func (p *Public) metrics(w http.ResponseWriter, r *http.Request) error {
 	fmt.Fprintf(&b, "dossier_info{version=%s,go=%s} 1\n", label(p.options.Version), label(runtime.Version()))
 	gauge("dossier_start_time_seconds", "When the server began, in seconds since 1970.", float64(p.began.UnixMilli())/1000)
 	help(&b, "dossier_runs", "gauge", "Runs by status.")
-	statuses := []run.Status{run.Queued, run.Running, run.Waiting, run.Paused, run.Done, run.Failed, run.Cancelled}
+	statuses := slices.Clone(statuses)
 	for status := range counts {
 		if !slices.Contains(statuses, status) {
 			statuses = append(statuses, status)

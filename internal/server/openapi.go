@@ -12,14 +12,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"dossier/event"
-	"dossier/internal/access"
-	"dossier/lang"
-	"dossier/run"
 )
 
 // description serves what the routes of protocols are, for programs and for
@@ -94,11 +90,11 @@ func openAPI(protocols []Protocol) *openAPIDoc {
 			Security: map[string]any{"token": map[string]string{"type": "http", "scheme": "bearer", "description": "A token of dossier tokens; a server that only this machine reaches needs none."}},
 		},
 	}
-	d.Components.Responses = map[string]any{"Problem": d.json("What went wrong, and what to do about it.", reflect.TypeFor[Problem]())}
+	d.Components.Responses = map[string]any{}
 	for _, p := range protocols {
 		for _, route := range p.Routes {
 			if route.Doc != nil {
-				d.add(p.Name, route)
+				d.add(p, route)
 			}
 		}
 	}
@@ -106,12 +102,12 @@ func openAPI(protocols []Protocol) *openAPIDoc {
 }
 
 // add describes a route.
-func (d *openAPIDoc) add(protocol string, route Route) {
+func (d *openAPIDoc) add(p Protocol, route Route) {
 	method, path, _ := strings.Cut(route.Pattern, " ")
 	doc := route.Doc
 	op := operation{
-		ID: operationID(method, path), Summary: doc.Summary, Tags: []string{protocol}, Scope: string(route.Scope),
-		Responses: map[string]any{"default": map[string]string{"$ref": "#/components/responses/Problem"}},
+		ID: operationID(method, path), Summary: doc.Summary, Tags: []string{p.Name}, Scope: string(route.Scope),
+		Responses: map[string]any{"default": map[string]string{"$ref": "#/components/responses/" + d.failure(p)}},
 	}
 	if route.Scope == Open {
 		op.Security = &[]map[string][]string{}
@@ -125,6 +121,9 @@ func (d *openAPIDoc) add(protocol string, route Route) {
 	if doc.Body != nil {
 		op.Body = d.json("", reflect.TypeOf(doc.Body))
 		op.Body.Required = !doc.Optional
+		if p.Fail != nil { // fields that it does not know are passed over
+			loosen(d.Components.Schemas[schemaName(reflect.TypeOf(doc.Body))])
+		}
 	}
 	status := doc.Status
 	switch {
@@ -148,6 +147,19 @@ func (d *openAPIDoc) add(protocol string, route Route) {
 	d.Paths[path][strings.ToLower(method)] = op
 }
 
+// failure puts the form of a protocol's errors among the components and names it.
+func (d *openAPIDoc) failure(p Protocol) string {
+	t := reflect.TypeFor[Problem]()
+	if p.Failure != nil {
+		t = reflect.TypeOf(p.Failure)
+	}
+	name := schemaName(t)
+	if d.Components.Responses[name] == nil {
+		d.Components.Responses[name] = d.json("What went wrong, and what to do about it.", t)
+	}
+	return name
+}
+
 func operationID(method, path string) string {
 	words := strings.FieldsFunc(strings.ToLower(method)+path, func(r rune) bool { return strings.ContainsRune("/{}._-", r) })
 	for i := range words[1:] {
@@ -168,7 +180,7 @@ func (d *openAPIDoc) ref(t reflect.Type) map[string]any {
 	}
 	name := schemaName(t)
 	if d.Components.Schemas[name] == nil {
-		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{IgnoreInvalidTypes: true, TypeSchemas: opaque})
+		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{IgnoreInvalidTypes: true, TypeSchemas: formsIn(t)})
 		if err != nil {
 			panic(fmt.Sprintf("server: %v has no schema: %v", t, err)) // a mistake in the code
 		}
@@ -189,17 +201,6 @@ func schemaName(t reflect.Type) string {
 		return name
 	}
 	return strings.ToUpper(pkg[:1]) + pkg[1:] + name
-}
-
-// opaque are types whose JSON is not that of their fields.
-var opaque = map[reflect.Type]*jsonschema.Schema{
-	reflect.TypeFor[event.Event]():     {Type: "object", Description: "An event, as docs/events.schema.json describes it.", Required: []string{"v", "run", "seq", "time", "kind", "data"}},
-	reflect.TypeFor[run.PlacedEvent](): {Type: "object", Description: "An event beside the place that it has in the code of its run.", Required: []string{"place", "event"}},
-	reflect.TypeFor[json.RawMessage](): {},
-	reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
-	reflect.TypeFor[time.Duration]():   {Type: "integer", Description: "nanoseconds"},
-	reflect.TypeFor[lang.Code]():       {Type: "string"},
-	reflect.TypeFor[access.Scope]():    {Type: "string"},
 }
 
 //go:embed docs.html

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"mime"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,12 +44,14 @@ type described struct {
 			Content  map[string]struct{ Schema any }
 		} `json:"requestBody"`
 		Responses map[string]struct {
+			Ref     string `json:"$ref"`
 			Content map[string]struct{ Schema any }
 		}
 	}
 }
 
-// description reads /openapi.json and makes schemas of it.
+// description reads /openapi.json and makes schemas of it: of the reply with a status,
+// of errors ("default"), or of the "body".
 func (s *site) description() (d described, schema func(path, method, status string) *jsonschema.Schema) {
 	s.t.Helper()
 	status, raw := s.ask("", "GET", "/openapi.json", "")
@@ -67,8 +70,11 @@ func (s *site) description() (d described, schema func(path, method, status stri
 	return d, func(path, method, status string) *jsonschema.Schema {
 		s.t.Helper()
 		at := fmt.Sprintf("openapi.json#/paths/%s/%s/responses/%s/content/application~1json/schema", escape(path), method, status)
-		if status == "default" {
-			at = "openapi.json#/components/responses/Problem/content/application~1json/schema"
+		switch status {
+		case "default":
+			at = "openapi.json" + d.Paths[path][method].Responses["default"].Ref + "/content/application~1json/schema"
+		case "body":
+			at = fmt.Sprintf("openapi.json#/paths/%s/%s/requestBody/content/application~1json/schema", escape(path), method)
 		}
 		made, err := c.Compile(at)
 		if err != nil {
@@ -178,6 +184,57 @@ func TestDescriptionIsThatOfTheRoutes(t *testing.T) {
 	}
 	if all := len(order) - len(undocumented); succeeded < all*3/4 {
 		t.Errorf("only %d of %d routes did what they are for", succeeded, all)
+	}
+}
+
+// What the protocols of others take and reply is what is described: a client that is
+// made from the description can talk to them.
+func TestDescriptionOfProtocols(t *testing.T) {
+	b := direct(t)
+	s := serveOf(b, func(o *server.Options) { o.Protocols = all(b.engine) })
+	_, schema := s.description()
+	_, raw := s.ask("", "GET", "/openapi.json", "")
+	if names := regexp.MustCompile(`(?m)^ +"[A-Z]\w*": (\{$|true)`).FindAllString(raw[strings.Index(raw, `"paths"`):], -1); slices.ContainsFunc(names, func(name string) bool {
+		return !strings.HasPrefix(name, "   \"") // the names of the schemas themselves
+	}) {
+		t.Errorf("fields are called as in the code, not as on the wire: %q", names)
+	}
+	const tools = `"tools":[{"type":"function","function":{"name":"weather","description":"of a place","parameters":{"type":"object"},"strict":true}}]`
+	const called = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"weather","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"rain"}`
+	for _, c := range []struct {
+		path, body string
+		status     int
+	}{
+		{"/v1/chat/completions", `{"model":"scripted","messages":[{"role":"system","content":"be short"},{"role":"user","content":[{"type":"text","text":"hello"}]}],"user":"x","n":1}`, 200},
+		{"/v1/chat/completions", `{"model":"scripted","messages":[{"role":"user","content":"hello"}],` + tools + `,"tool_choice":{"type":"function","function":{"name":"weather"}},"stop":["x"],"response_format":{"type":"text"}}`, 200},
+		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"hello"},` + called + `],"tool_choice":"auto","stop":"x"}`, 503},
+		{"/v1/responses", `{"model":"scripted","input":"hello","store":true,"text":{"verbosity":"low"}}`, 200},
+		{"/v1/responses", `{"model":"scripted","input":[{"role":"user","content":[{"type":"input_text","text":"hello"}]}],"tool_choice":{"type":"function","name":"f"},"tools":[{"type":"function","name":"f","parameters":{}}]}`, 200},
+		{"/v1/responses", `{"model":"nothing","input":"hello"}`, 400},
+		{"/v1/embeddings", `{"input":["sea"]}`, 503},
+		{"/v1/embeddings", `{"model":"x","input":"sea","encoding_format":"base64"}`, 503},
+		{"/api/runs", `{"mode":"scripted","messages":[{"role":"user","content":"hello"}]}`, 201},
+		{"/api/runs", `{"mode":"scripted","question":"hello","history":[{"role":"user","content":"one"},{"role":"assistant","content":"two"}]}`, 201},
+	} {
+		valid(t, c.path+" takes", schema(c.path, "post", "body"), c.body)
+		status, _, said := s.operatorGets("POST", c.path, c.body)
+		of := strconv.Itoa(status)
+		if status >= 400 {
+			of = "default"
+		}
+		if status != c.status {
+			t.Errorf("%s with %s: %d %s", c.path, c.body, status, said)
+			continue
+		}
+		valid(t, c.path, schema(c.path, "post", of), said)
+	}
+	for path, at := range map[string]string{"/v1/models": "/v1/models", "/agents": "/agents", "/v1/chats": "/v1/chats", "/agents/{id}/state": "/agents/nobody/state"} {
+		status, _, said := s.operatorGets("GET", at, "")
+		of := strconv.Itoa(status)
+		if status >= 400 {
+			of = "default"
+		}
+		valid(t, path, schema(path, "get", of), said)
 	}
 }
 

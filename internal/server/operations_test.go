@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -104,6 +105,41 @@ func TestNoRouteInTheFormOfItsProtocol(t *testing.T) {
 			if !strings.Contains(body, part) {
 				t.Errorf("%s: no %s in %s", path, part, body)
 			}
+		}
+	}
+}
+
+// What is refused before any route has that form too.
+func TestRefusedInTheFormOfTheProtocol(t *testing.T) {
+	s := serve(t, func(o *server.Options) {
+		o.Protocols = []server.Protocol{openai.Protocol(openai.Options{})}
+	})
+	for _, c := range []struct {
+		header, value, path, part string
+		status                    int
+	}{
+		{"Origin", "https://evil.example", "/v1/models", `"error":{"message":"pages of other servers`, http.StatusForbidden},
+		{"Origin", "https://evil.example", "/v1/models", `"detail":"pages of other servers`, http.StatusForbidden},
+		{"Origin", "https://evil.example", "/api/runs", `"code":"foreign_origin"`, http.StatusForbidden},
+	} {
+		resp := s.do("GET", c.path, s.ann, c.header, c.value)
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != c.status || !strings.Contains(string(body), c.part) {
+			t.Errorf("%s with %s: %d %s %v", c.path, c.header, resp.StatusCode, body, err)
+		}
+	}
+}
+
+// A method that a path does not take is told, with those that it takes.
+func TestMethodsThatAPathTakes(t *testing.T) {
+	s := serve(t, func(o *server.Options) {
+		o.Protocols = []server.Protocol{openai.Protocol(openai.Options{})}
+	})
+	for path, takes := range map[string]string{"/api/runs": "GET, POST", "/v1/chat/completions": "POST", "/health": "GET"} {
+		resp := s.do("PUT", path, s.ann)
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusMethodNotAllowed || resp.Header.Get("Allow") != takes || !strings.Contains(string(body), "it takes "+takes) {
+			t.Errorf("%s: %d %v %s %v", path, resp.StatusCode, resp.Header, body, err)
 		}
 	}
 }

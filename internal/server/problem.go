@@ -87,6 +87,7 @@ var statusOf = map[string]int{
 	"unauthorized": http.StatusUnauthorized, "rate_limit": http.StatusTooManyRequests, "too_many_streams": http.StatusTooManyRequests,
 	"slow_body": http.StatusRequestTimeout, "too_large": http.StatusRequestEntityTooLarge, "wrong_host": http.StatusMisdirectedRequest, "foreign_origin": http.StatusForbidden,
 	"not_done": http.StatusConflict, "not_research": http.StatusConflict, "method": http.StatusMethodNotAllowed, "closing": http.StatusServiceUnavailable,
+	"no_model_configured": http.StatusServiceUnavailable, "search_unavailable": http.StatusServiceUnavailable,
 }
 
 // Describe says what an error is: as a code, in a sentence, and what to do.

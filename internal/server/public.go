@@ -9,9 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -117,40 +115,13 @@ func newPublic(o Options) *Public {
 	}
 	p.gate = &gate{
 		Access: o.Access, api: p.api, policy: &p.options.Policy, check: o.Engine.Authenticate, pace: newPace(o.Access.Rate), meter: newMeter(), tracer: o.Tracer, log: o.Log,
-		mux: http.NewServeMux(),
+		mux: http.NewServeMux(), near: map[string]Protocol{},
 	}
-	all := p.protocols()
-	for _, protocol := range all {
+	for _, protocol := range p.protocols() {
 		p.gate.handle(protocol)
 	}
-	p.gate.mux.HandleFunc("/", elsewhere(all))
+	p.gate.mux.HandleFunc("/", p.gate.elsewhere)
 	return p
-}
-
-// elsewhere answers what no route is for, in the form of the protocol whose routes
-// begin alike.
-func elsewhere(all []Protocol) http.HandlerFunc {
-	near := make(map[string]Protocol)
-	for _, p := range slices.Backward(all) { // the first of several counts
-		for _, route := range p.Routes {
-			if p.Fail != nil {
-				near[section(routeOf(route.Pattern))] = p
-			}
-		}
-	}
-	return func(w http.ResponseWriter, r *http.Request) {
-		if p, ok := near[section(r.URL.Path)]; ok {
-			p.Fail(w, r, http.StatusNotFound, noRoute(r))
-			return
-		}
-		nowhere(w, r)
-	}
-}
-
-// section is the first part of a path.
-func section(path string) string {
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return first
 }
 
 // protocols are all that are served.

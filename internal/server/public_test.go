@@ -217,12 +217,68 @@ func TestBodiesThatAreWrong(t *testing.T) {
 		"two values":    {`{"question":"x"}{}`, http.StatusBadRequest},
 		"deep":          {`{"history":` + strings.Repeat("[", 20_000) + `}`, http.StatusBadRequest},
 		"large":         {`{"question":"` + strings.Repeat("x", 2<<20) + `"}`, http.StatusRequestEntityTooLarge},
+		"less than 0":   {`{"question":"x","limits":{"tokens":-5}}`, http.StatusBadRequest},
 		"no such mode":  {`{"mode":"nonsense","question":"x"}`, http.StatusBadRequest},
 		"no such agent": {`{"mode":"agent","agent":"nobody","question":"x"}`, http.StatusNotFound},
 	} {
 		got, said := s.ask(s.ann, "POST", "/api/runs", c.body)
 		if got != c.want || !json.Valid([]byte(said)) || strings.Contains(said, "Go ") {
 			t.Errorf("%s: %d, want %d: %s", name, got, c.want, said)
+		}
+	}
+}
+
+// What a run is told and what runs are asked for has to be something.
+func TestRequestsThatSayNothing(t *testing.T) {
+	s := serve(t, nil)
+	rec := s.start("ask")
+	s.until(rec.ID, run.Waiting)
+	at := "/api/runs/" + rec.ID
+	for _, c := range []struct{ method, path, body, says string }{
+		{"POST", at + "/steer", `{"text":" "}`, "told nothing"},
+		{"POST", at + "/resume", `{"limits":{"searches":-1}}`, "searches is less than nothing"},
+		{"GET", "/api/runs?status=odd", "", "no status"},
+	} {
+		if status, said := s.ask("operator-secret", c.method, c.path, c.body); status != http.StatusBadRequest || !strings.Contains(said, c.says) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, status, said)
+		}
+	}
+	if status, said := s.ask("operator-secret", "GET", "/api/directory", ""); status != http.StatusOK || !strings.Contains(said, `"name":"`+dossier.DefaultAgent+`"`) {
+		t.Errorf("the directory without a question: %d %s", status, said)
+	}
+	if err := s.Cancel(t.Context(), rec.ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whoever waits for a run when the server stops is told so, and that nothing is lost.
+func TestWaitingClientsHearOfTheEnd(t *testing.T) {
+	b := direct(t)
+	s := serveOf(b, func(o *server.Options) { o.Protocols = all(b.engine) })
+	gone := make(chan string)
+	for _, c := range []struct{ path, body string }{
+		{"/v1/chat/completions", `{"model":"scripted","messages":[{"role":"user","content":"wait"}]}`},
+		{"/v1/chat/completions", `{"model":"scripted","stream":true,"messages":[{"role":"user","content":"wait"}]}`},
+		{"/v1/responses", `{"model":"scripted","input":"wait"}`},
+		{"/v1/responses", `{"model":"scripted","stream":true,"input":"wait"}`},
+		{"/agui/scripted", `{"threadId":"t","runId":"r","messages":[{"id":"1","role":"user","content":"wait"}],"tools":[],"context":[],"state":{},"forwardedProps":{}}`},
+	} {
+		go func() {
+			status, said, err := s.try("operator-secret", "POST", c.path, c.body)
+			gone <- fmt.Sprintf("%s: %d %s %v", c.path, status, said, err)
+		}()
+	}
+	for {
+		if runs, err := b.List(t.Context(), dossier.Filter{Status: run.Running}); err != nil {
+			t.Fatal(err)
+		} else if len(runs) == 5 {
+			break
+		}
+	}
+	go func() { _ = s.public.Close() }()
+	for range 5 {
+		if said := <-gone; !strings.Contains(said, "the server is stopping") {
+			t.Error(said)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -88,14 +89,17 @@ func deliver(w http.ResponseWriter, r *http.Request, f dossier.Format) error {
 	if err != nil {
 		return err
 	}
-	if f == dossier.PDF && !rec.Status.Ended() {
-		return &Problem{Code: "not_done", Message: fmt.Sprintf("run %s is %s: a PDF is made when it is done", rec.ID, rec.Status), Hint: "follow its events, and ask again after the end"}
-	}
 	rep, err := e.Report(r.Context(), rec.ID)
-	if err != nil {
-		return err
-	}
+	none := errors.Is(err, dossier.ErrNoReport)
 	switch {
+	case (none || f == dossier.PDF) && !rec.Status.Ended():
+		return &Problem{Code: "not_done", Message: fmt.Sprintf("run %s is %s, and its report is made at the end", rec.ID, rec.Status), Hint: "follow its events, and ask again after the end"}
+	case none && f == dossier.PDF && rec.Status == run.Done:
+		return &Problem{Code: "not_research", Message: fmt.Sprintf("a PDF is made of deep research, and run %s of the mode %s has no report", rec.ID, rec.Mode), Hint: "GET /api/runs/ID/events has its answer"}
+	case none && f == dossier.PDF:
+		return &Problem{Code: "not_done", Message: fmt.Sprintf("run %s is %s and has no report", rec.ID, rec.Status), Hint: "GET /api/runs/ID tells why"}
+	case err != nil:
+		return err
 	case f != dossier.PDF:
 	case rec.Status != run.Done:
 		return &Problem{Code: "not_done", Message: fmt.Sprintf("run %s is %s: a PDF is made of one that is done", rec.ID, rec.Status), Hint: "what there is can be had as .md, .html, .docx or .json"}

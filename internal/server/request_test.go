@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"dossier/internal/server"
 	"dossier/llm"
 	"dossier/mode"
+	"dossier/run"
 )
 
 // What a caller gives along, and a whole conversation, come through the socket and
@@ -41,6 +43,45 @@ func TestRequestsThroughTheSocket(t *testing.T) {
 	req.Messages = req.Messages[:1]
 	if _, err := b.Start(t.Context(), req); err == nil || !strings.Contains(err.Error(), "last message") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A run that is not over has no report, for those on the other side of the socket too.
+func TestNoReportThroughTheSocket(t *testing.T) {
+	b := remote(t)
+	rec := b.start("ask")
+	b.until(rec.ID, run.Waiting)
+	if _, err := b.Report(t.Context(), rec.ID); !errors.Is(err, dossier.ErrNoReport) {
+		t.Errorf("before the end: %v", err)
+	}
+	if err := b.Cancel(t.Context(), rec.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.until(rec.ID, run.Cancelled)
+	if _, err := b.Report(t.Context(), rec.ID); !errors.Is(err, dossier.ErrNoReport) {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+// What is wrong with a body is said as it is, with what belongs there.
+func TestWrongBodiesInWords(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"question":[]}`:           `the field "question" can't be an array: it is a text`,
+		`{"no_input":"yes"}`:        `the field "no_input" can't be a string: it is true or false`,
+		`{"limits":{"tokens":"5"}}`: `the field "limits.tokens" can't be a string: it is a whole number`,
+		`{"limits":{"time":"10m"}}`: `the field "limits.time" can't be a string: it is a number of nanoseconds: 60000000000 is a minute`,
+		`{"limits":7}`:              `the field "limits" can't be a number: it is an object`,
+		`[]`:                        `a JSON object is expected here, not an array: `,
+		`{"question":`:              `the JSON of the request ends in the middle: `,
+		`{"question":x}`:            `the request is no JSON: invalid character 'x' looking for beginning of value: `,
+		`{"question":"x"} more`:     `there is more behind the JSON of the request: `,
+		`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`: `a message has a part of type "image_url", and only text can be read here: `,
+	} {
+		var into dossier.Request
+		p := server.Describe(server.Decode([]byte(body), &into))
+		if got := p.Message + ": " + p.Hint; got != want {
+			t.Errorf("%s: %s\nwant %s", body, got, want)
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ type Protocol struct {
 	Routes []Route
 	// Fail writes an error in the protocol's own form; nil writes a Problem.
 	Fail func(w http.ResponseWriter, r *http.Request, status int, p *Problem)
+	// Failure is a value of the type that Fail writes; nil is a Problem.
+	Failure any
 }
 
 // Route is one thing that clients can ask for.
@@ -110,6 +112,7 @@ func Admit(ctx context.Context, e Engine, caller access.Caller, p *Policy, log *
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &call{caller: caller, engine: view{e, caller, p}, api: &api{engine: e, closing: context.Background(), log: log}}
+	never := context.Background()
+	c := &call{caller: caller, engine: view{e, caller, p, never}, api: &api{engine: e, closing: never, log: log}}
 	return c.in(ctx)
 }

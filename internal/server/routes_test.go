@@ -279,6 +279,7 @@ func (s *site) idsElsewhere(anns estate) {
 		{"GET", "/api/sessions?before=" + anns.session, "", http.StatusNotFound},
 		{"GET", "/api/instances?template=anns", "", http.StatusOK},
 		{"GET", "/api/directory?q=answers+with+care", "", http.StatusOK},
+		{"GET", "/api/directory", "", http.StatusOK},
 		{"GET", "/a2a/anns/.well-known/agent-card.json", "", http.StatusNotFound},
 		{"GET", "/a2a/" + dossier.DefaultAgent + "/tasks/" + anns.run, "", http.StatusNotFound},
 	} {

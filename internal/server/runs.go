@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -95,6 +97,9 @@ func start(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusCreated, rec)
 }
 
+// statuses are those that a run can have.
+var statuses = []run.Status{run.Queued, run.Running, run.Waiting, run.Paused, run.Done, run.Failed, run.Cancelled}
+
 // mostListed is the longest page of a list.
 const mostListed = 1000
 
@@ -105,6 +110,9 @@ func list(w http.ResponseWriter, r *http.Request) error {
 	}
 	if f.Mode != "" {
 		f.Mode = dossier.ModeName(f.Mode)
+	}
+	if f.Status != "" && !slices.Contains(statuses, f.Status) {
+		return &dossier.UsageError{Message: fmt.Sprintf("there is no status %q", f.Status), Hint: "a run is queued, running, waiting, paused, done, failed or cancelled"}
 	}
 	var err error
 	if f.Limit, err = number("limit", q.Get("limit")); err != nil {

@@ -176,5 +176,5 @@ func nowhere(w http.ResponseWriter, r *http.Request) {
 }
 
 func noRoute(r *http.Request) *Problem {
-	return &Problem{Code: "no_route", Message: "there is nothing at " + r.Method + " " + r.URL.Path}
+	return &Problem{Code: "no_route", Message: "there is nothing at " + r.Method + " " + r.URL.Path, Hint: "GET /docs lists what there is"}
 }

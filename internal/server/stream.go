@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -330,7 +331,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64) error 
 	out.Comment("run " + id)
 	for ev, err := range EngineOf(r.Context()).Events(out.Context(), id, after) {
 		if err != nil {
-			if a.closing.Err() != nil {
+			if a.closing.Err() != nil && !errors.Is(err, run.ErrShutdown) {
 				err = run.ErrShutdown
 			}
 			out.SendJSON("", "stopped", For(CallerOf(r.Context()), err))

@@ -36,6 +36,8 @@ type view struct {
 	Engine
 	caller access.Caller
 	policy *Policy
+	// closing ends when the server stops: whoever follows a run then is told so.
+	closing context.Context
 }
 
 var _ Engine = view{}
@@ -147,6 +149,9 @@ func (v view) permits(ctx context.Context, req *dossier.Request) error {
 			return err
 		}
 	}
+	if err := req.Limits.Check(); err != nil {
+		return &dossier.UsageError{Message: err.Error(), Err: err}
+	}
 	if req.Limits != (run.Limits{}) {
 		req.Limits = within(req.Limits, v.policy.Limits)
 	}
@@ -220,9 +225,19 @@ func (v view) Events(ctx context.Context, id string, after int64) iter.Seq2[even
 			yield(event.Event{}, err)
 			return
 		}
-		v.Engine.Events(ctx, whole, after)(yield)
+		ctx, cancel := withEnd(ctx, v.closing)
+		defer cancel()
+		v.Engine.Events(ctx, whole, after)(func(ev event.Event, err error) bool {
+			if err != nil && v.closing.Err() != nil {
+				err = errStopping
+			}
+			return yield(ev, err)
+		})
 	}
 }
+
+// errStopping ends what follows a run of a server that stops.
+var errStopping = &Problem{Code: "shutdown", Message: "the server is stopping", Hint: "nothing is lost: the run goes on when the server is started again, and can be asked for by its id"}
 
 // ownID is own for those who stay long: a record on the stacks of thousands of
 // streams is what they would take most for.
@@ -248,6 +263,9 @@ func (v view) Pause(ctx context.Context, id string) error {
 
 // Resume implements Runs.
 func (v view) Resume(ctx context.Context, id string, o dossier.ResumeOptions) error {
+	if err := o.Limits.Check(); err != nil {
+		return &dossier.UsageError{Message: err.Error(), Err: err}
+	}
 	if o.Limits != (run.Limits{}) {
 		most := v.policy.Limits
 		o.Limits = run.Limits{

@@ -96,7 +96,7 @@ func PermitSchedules(e Engine, p *Policy) func(ctx context.Context, req *dossier
 			return nil
 		}
 		// What the token allowed was looked at when the schedule was made.
-		return view{e, access.Caller{User: req.User, Scopes: access.Scopes}, p}.permits(ctx, req)
+		return view{Engine: e, caller: access.Caller{User: req.User, Scopes: access.Scopes}, policy: p}.permits(ctx, req)
 	}
 }
 

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"dossier"
 	"dossier/internal/server"
@@ -13,7 +16,6 @@ import (
 	"dossier/internal/server/internal/models"
 	"dossier/llm"
 	"dossier/mode"
-	"dossier/mode/chat"
 	"dossier/mode/relay"
 	"dossier/run"
 )
@@ -23,7 +25,7 @@ import (
 // and not the answer (temperature, max_tokens and the like) counts then, too, and
 // is passed over otherwise.
 type chatRequest struct {
-	Model         string                     `json:"model"`
+	Model         string                     `json:"model,omitempty"`
 	Messages      []mode.Turn                `json:"messages"`
 	Stream        bool                       `json:"stream,omitempty"`
 	StreamOptions streamOptions              `json:"stream_options,omitzero"`
@@ -38,9 +40,10 @@ type chatRequest struct {
 	Stop        stopWords      `json:"stop,omitempty"`
 }
 
-// relayed says whether the model is to answer by itself.
+// relayed says whether the model is to answer by itself: with functions, in JSON, or
+// to what a function has returned.
 func (r *chatRequest) relayed() bool {
-	return len(r.Tools) > 0 || r.Format.Type != "" && r.Format.Type != "text"
+	return len(r.Tools) > 0 || r.Format.Type != "" && r.Format.Type != "text" || r.Messages[len(r.Messages)-1].Role == llm.RoleTool
 }
 
 // relay is the conversation as it is passed on.
@@ -72,6 +75,11 @@ func (c *toolChoice) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*string)(c))
 }
 
+// Form implements server.Formed.
+func (toolChoice) Form() *jsonschema.Schema {
+	return &jsonschema.Schema{Types: []string{"string", "object", "null"}, Description: "auto, none, required, or the function that is to be called"}
+}
+
 // responseFormat is the form of an answer: text, json_object or json_schema.
 type responseFormat struct {
 	Type   string `json:"type"`
@@ -94,6 +102,11 @@ func (w *stopWords) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]string)(w))
+}
+
+// Form implements server.Formed.
+func (stopWords) Form() *jsonschema.Schema {
+	return &jsonschema.Schema{Types: []string{"string", "array", "null"}, Items: &jsonschema.Schema{Type: "string"}}
 }
 
 type streamOptions struct {
@@ -138,6 +151,9 @@ func (a *api) chat(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			p := completion.Problem(r.Context(), err)
 			p.Run = at.run.ID
+			if errors.As(err, new(*completion.FailedError)) {
+				h.Set("X-Should-Retry", "false") // clients that try again by themselves would pay for another run
+			}
 			return p
 		}
 		return server.Reply(w, http.StatusOK, body)
@@ -162,9 +178,12 @@ func (a *api) begin(ctx context.Context, req *chatRequest) (work, error) {
 	if err != nil {
 		return work{}, err
 	}
+	if err := model.Form(req.Format.Type, req.Format.Schema.Schema); err != nil {
+		return work{}, err
+	}
 	ask := dossier.Request{Messages: req.Messages, Request: mode.Request{Custom: req.Custom}}
 	model.Into(&ask)
-	if model.Mode && model.Name == chat.Name && req.relayed() {
+	if model.Passes() && req.relayed() {
 		ask.Mode, ask.Relay, ask.Messages = relay.Name, req.relay(), nil
 		ask.Question = cmp.Or(strings.TrimSpace(req.Messages[len(req.Messages)-1].Content), "…")
 	}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"dossier"
 	"dossier/internal/server"
 	"dossier/internal/server/internal/completion"
@@ -20,7 +22,7 @@ const mostInputs = 2048
 // embeddingRequest is what vectors are asked with. The model is the configured
 // one, whatever is named: clients have to name some.
 type embeddingRequest struct {
-	Model    string `json:"model"`
+	Model    string `json:"model,omitempty"`
 	Input    inputs `json:"input"`
 	Encoding string `json:"encoding_format,omitempty"`
 }
@@ -35,6 +37,11 @@ func (in *inputs) UnmarshalJSON(raw []byte) error {
 	}
 	*in = make(inputs, 1)
 	return json.Unmarshal(raw, &(*in)[0])
+}
+
+// Form implements server.Formed.
+func (inputs) Form() *jsonschema.Schema {
+	return &jsonschema.Schema{Types: []string{"string", "array"}, Items: &jsonschema.Schema{Type: "string"}}
 }
 
 type embeddingList struct {

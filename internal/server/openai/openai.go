@@ -30,7 +30,7 @@ type Options struct {
 // Protocol returns the routes.
 func Protocol(o Options) server.Protocol {
 	a := &api{o, models.New(o.Modes, o.Default)}
-	return server.Protocol{Name: "openai", Fail: fail, Routes: []server.Route{
+	return server.Protocol{Name: "openai", Fail: fail, Failure: completion.Error{}, Routes: []server.Route{
 		{Pattern: "GET /v1/models", Scope: access.Read, Serve: a.models, Doc: &server.Doc{Summary: "List the models: modes, agents, templates and instances", Reply: modelList{}}},
 		{Pattern: "GET /v1/models/{model}", Scope: access.Read, Serve: a.model, Doc: &server.Doc{Summary: "Show a model", Reply: modelBody{}}},
 		{Pattern: "POST /v1/chat/completions", Scope: access.Run, Serve: a.chat, Doc: &server.Doc{

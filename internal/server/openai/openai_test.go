@@ -117,6 +117,75 @@ func TestAModeIsAModel(t *testing.T) {
 	}
 }
 
+// A stream has what a whole completion has: the answer, and what was thought for it.
+func TestAStreamHasAllOfTheCompletion(t *testing.T) {
+	s := talks(t)
+	_, body := post(t, s, s.Ann, "/v1/chat/completions", message("chat", "Why is the sky blue?", "stream", "true"))
+	var answer, thought string
+	for _, line := range data(body) {
+		var chunk struct {
+			Choices []struct {
+				Delta struct {
+					Content   string
+					Reasoning string `json:"reasoning_content"`
+				}
+			}
+		}
+		if json.Unmarshal([]byte(line), &chunk) == nil && len(chunk.Choices) > 0 {
+			answer, thought = answer+chunk.Choices[0].Delta.Content, thought+chunk.Choices[0].Delta.Reasoning
+		}
+	}
+	if answer != "The sky scatters blue light." || thought != "it is known" {
+		t.Errorf("%q, thought %q:\n%s", answer, thought, body)
+	}
+}
+
+// What can't be answered as it is asked for is refused, not answered otherwise.
+func TestFormsOfAnswers(t *testing.T) {
+	s := talks(t)
+	const schema = `{"type":"json_schema","json_schema":{"name":"colour","schema":{"type":"object"}}}`
+	for _, c := range []struct{ model, form, says string }{
+		{"chat", `{"type":"json_schema"}`, "there is no schema"},
+		{"chat", `{"type":"json_schema","json_schema":{"name":"x","schema":null}}`, "there is no schema"},
+		{"chat", `{"type":"xml"}`, "no form"},
+		{"chat", `{"type":7}`, "response_format"},
+		{"web_search", schema, "web_search does not answer in JSON"},
+		{"sgr_agent", `{"type":"json_object"}`, "sgr_agent does not answer in JSON"},
+	} {
+		resp, body := post(t, s, s.Ann, "/v1/chat/completions", message(c.model, "A colour?", "response_format", c.form))
+		if resp.StatusCode != http.StatusBadRequest || !strings.Contains(body, c.says) {
+			t.Errorf("%s with %s: %d %s", c.model, c.form, resp.StatusCode, body)
+		}
+	}
+	for _, form := range []string{`null`, `{"type":"text"}`} {
+		if resp, body := post(t, s, s.Ann, "/v1/chat/completions", message("chat", "A colour?", "response_format", form)); resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %s", form, resp.StatusCode, body)
+		}
+	}
+}
+
+// What a function has returned reaches the model, also where the functions are not
+// named once more.
+func TestResultsOfFunctionsCount(t *testing.T) {
+	s := knows(t)
+	resp, body := post(t, s, s.Ann, "/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"How is the weather?"},
+		{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"weather","arguments":"{}"}}]},
+		{"role":"tool","tool_call_id":"c1","content":"rain"}]}`)
+	if resp.StatusCode != http.StatusOK || !strings.Contains(body, "There is rain.") {
+		t.Errorf("%d %s", resp.StatusCode, body)
+	}
+}
+
+// A run that failed is not to be paid for again by clients that repeat requests by
+// themselves.
+func TestFailedRunsAreNotRepeated(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: protocols(""), Set: map[string]string{"models.default.model": ""}})
+	resp, body := post(t, s, s.Ann, "/v1/chat/completions", message("chat", "Why is the sky blue?"))
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("X-Should-Retry") != "false" || !strings.Contains(body, `"code":"no_model_configured"`) || !strings.Contains(body, resp.Header.Get("X-Run-ID")) {
+		t.Errorf("%d %v %s", resp.StatusCode, resp.Header, body)
+	}
+}
+
 // TestAnAgentIsAModel freezes the stream of an agent that asks, is answered by the
 // id in its model, and answers.
 func TestAnAgentIsAModel(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"dossier/internal/server/internal/models"
 	"dossier/llm"
 	"dossier/mode"
-	"dossier/mode/chat"
 	"dossier/mode/relay"
 	"dossier/run"
 )
@@ -58,9 +57,12 @@ func (a *api) of(ctx context.Context, name string, req *createRequest, ask *doss
 	if err != nil {
 		return err
 	}
+	if err := model.Form(req.Text.Format.Type, req.Text.Format.Schema); err != nil {
+		return err
+	}
 	model.Into(ask)
 	last := ask.Messages[len(ask.Messages)-1]
-	if ask.Mode == chat.Name && (req.relayed() || last.Role == llm.RoleTool) {
+	if model.Passes() && (req.relayed() || last.Role == llm.RoleTool) {
 		ask.Mode, ask.Relay, ask.Messages = relay.Name, req.relay(ask.Messages), nil
 		ask.Question = cmp.Or(strings.TrimSpace(last.Content), "…")
 	}

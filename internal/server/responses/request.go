@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"dossier"
 	"dossier/llm"
 	"dossier/mode"
@@ -42,6 +44,14 @@ type toolParam struct {
 	Strict      *bool           `json:"strict"`
 }
 
+// Form implements server.Formed: what a request may leave out is null in a reply.
+func (toolParam) Form() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Required: []string{"type"}, Properties: map[string]*jsonschema.Schema{
+		"type": {Type: "string"}, "name": {Type: "string"}, "description": {Types: []string{"string", "null"}},
+		"parameters": {Description: "a JSON schema"}, "strict": {Types: []string{"boolean", "null"}},
+	}}
+}
+
 // toolChoice is a word, or the name of the function that is to be called.
 type toolChoice struct{ Word, Function string }
 
@@ -56,6 +66,11 @@ func (c *toolChoice) UnmarshalJSON(raw []byte) error {
 	}
 	*c = toolChoice{}
 	return json.Unmarshal(raw, &c.Word)
+}
+
+// Form implements server.Formed.
+func (toolChoice) Form() *jsonschema.Schema {
+	return &jsonschema.Schema{Types: []string{"string", "object"}, Description: "auto, none, required, or the function that is to be called"}
 }
 
 // MarshalJSON writes it as it came.
@@ -160,6 +175,14 @@ func (in *input) UnmarshalJSON(raw []byte) error {
 		}
 	}
 	return nil
+}
+
+// Form implements server.Formed.
+func (input) Form() *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Types: []string{"string", "array"}, Description: "what the user says, or a list of items: messages, function_call and function_call_output",
+		Items: &jsonschema.Schema{Type: "object"},
+	}
 }
 
 // check says why a request can't be answered.

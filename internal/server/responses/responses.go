@@ -45,7 +45,7 @@ const aResponse = "/v1/responses/{id}"
 // for as models.
 func Protocol(modes []string) server.Protocol {
 	a := &api{models.New(modes, "")}
-	return server.Protocol{Name: "responses", Fail: fail, Routes: []server.Route{
+	return server.Protocol{Name: "responses", Fail: fail, Failure: completion.Error{}, Routes: []server.Route{
 		{Pattern: "POST /v1/responses", Scope: access.Run, Serve: a.create, Doc: &server.Doc{
 			Summary: "Answer; with stream as server-sent events, with background at once and to be asked for later", Body: createRequest{}, Reply: Response{},
 		}},

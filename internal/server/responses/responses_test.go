@@ -451,6 +451,9 @@ func TestBadRequests(t *testing.T) {
 		"nothing": ``, "no JSON": `{`, "no input": `{"model":"chat"}`, "empty input": `{"model":"chat","input":[]}`, "no model": `{"input":"x"}`,
 		"unknown model": `{"model":"gpt-9","input":"x"}`, "wrong type": `{"model":"chat","input":7}`, "no question": `{"model":"chat","input":[{"role":"assistant","content":"x"}]}`,
 		"an image":    `{"model":"chat","input":[{"role":"user","content":[{"type":"input_image","image_url":"data:,x"}]}]}`,
+		"no schema":   `{"model":"chat","input":"x","text":{"format":{"type":"json_schema","name":"x"}}}`,
+		"no form":     `{"model":"chat","input":"x","text":{"format":{"type":"xml"}}}`,
+		"JSON of it":  `{"model":"web_search","input":"x","text":{"format":{"type":"json_object"}}}`,
 		"a reference": `{"model":"chat","input":[{"type":"item_reference","id":"msg_1"}]}`, "deep": `{"model":"chat","input":` + strings.Repeat("[", 20_000) + `}`,
 	} {
 		status, said := call(t, s, s.Ann, "POST", "/v1/responses", body)

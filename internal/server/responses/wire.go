@@ -73,7 +73,7 @@ type reasoningSettings struct {
 }
 
 type textSettings struct {
-	Format textFormat `json:"format"`
+	Format textFormat `json:"format,omitzero"`
 }
 
 // textFormat is the form of an answer: text, json_object, or json_schema.

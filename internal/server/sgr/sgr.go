@@ -29,7 +29,7 @@ const (
 func Protocol(o Options) server.Protocol {
 	a := &api{o}
 	pages := []server.Param{{Name: "page", Type: "integer", Help: "which page, from 1"}, {Name: "page_size", Type: "integer", Help: "how many on a page, 20 by default and 100 at most"}}
-	return server.Protocol{Name: "sgr", Fail: fail, Routes: []server.Route{
+	return server.Protocol{Name: "sgr", Fail: fail, Failure: completion.Error{}, Routes: []server.Route{
 		{Pattern: "GET /agents", Scope: access.Read, Serve: listAgents, Doc: &server.Doc{Summary: "List the agents that have worked, the newest first", Reply: agentList{}, Query: []server.Param{
 			{Name: "limit", Type: "integer", Help: "how many, 100 by default and at most"},
 		}}},

@@ -70,6 +70,9 @@ func (p *Plain) End() ([]Chunk, error) {
 		return nil, err
 	}
 	var chunks []Chunk
+	if m := p.outcome.message; m != nil && m.Reasoning != "" { // known with the answer only
+		chunks = append(chunks, p.chunk(p.ID, Delta{Reasoning: m.Reasoning}))
+	}
 	sent := p.sent.String()
 	if rest, grown := strings.CutPrefix(text, sent); grown && rest != "" {
 		chunks = append(chunks, p.content(rest))

@@ -4,6 +4,7 @@ package models
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"dossier/internal/fleet"
 	"dossier/internal/server"
 	"dossier/mode/agents"
+	"dossier/mode/chat"
 	"dossier/mode/ingest"
 	"dossier/mode/relay"
 	"dossier/mode/toolcall"
@@ -61,6 +63,29 @@ func (m Model) Into(ask *dossier.Request) {
 	default:
 		ask.Mode, ask.Agent = agents.Name, m.Name
 	}
+}
+
+// Passes says whether the model passes a conversation on as it is: functions of the
+// caller's and answers in JSON are for the one behind it.
+func (m Model) Passes() bool { return m.Mode && m.Name == chat.Name }
+
+// Form says why the model can't answer in a form: text, which it is where none is
+// named, json_object, or json_schema with a schema.
+func (m Model) Form(kind string, schema json.RawMessage) error {
+	switch kind {
+	case "", "text":
+		return nil
+	case "json_object", "json_schema":
+	default:
+		return &dossier.UsageError{Message: fmt.Sprintf("there is no form %q of an answer", kind), Hint: "the forms are text, json_object and json_schema"}
+	}
+	if kind == "json_schema" && (len(schema) == 0 || string(schema) == "null") {
+		return &dossier.UsageError{Message: "the form of the answer is json_schema, and there is no schema", Hint: "a name and a schema belong to it"}
+	}
+	if !m.Passes() {
+		return &dossier.UsageError{Message: fmt.Sprintf("%s does not answer in JSON", m.Name), Hint: "the model chat does: give it this one's answer, with the schema"}
+	}
+	return nil
 }
 
 // Definition is the name of the agent that the model is; empty for a mode.
