@@ -46,8 +46,20 @@ await open(chromium, async (browser) => {
       await page.getByRole('searchbox').press('Enter');
       await expect(page.locator('.quoted')).text('The lamp is kept in the tower');
       await look('knowledge');
+      await page.goto('/agents');
+      await expect(page.locator('.cards li')).atLeast(2);
+      await page.locator('.cards summary').first().click();
+      await expect(page.locator('.runs li')).count(2);
+      await look('agents');
+      await page.goto('/agents/templates/careful');
+      await expect(page.locator('.diff .add')).atLeast(1);
+      await look('template');
+      await page.goto('/agents/tools/websearchtool');
+      await expect(page.locator('.try label')).atLeast(2);
+      await look('tool');
       await page.goto('/settings');
-      await expect(page.locator('.findings li')).atLeast(1);
+      await expect(page.locator('.findings li')).atLeast(5);
+      await page.locator('details.more summary').last().click();
       await look('settings');
       await page.done();
     }

@@ -153,6 +153,7 @@ func TestLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, s, rec.ID)
+	fleetOf(t, s)
 	drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID})
 }
 
