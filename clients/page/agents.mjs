@@ -85,7 +85,7 @@ await open(chromium, async (browser) => {
   await page.getByRole('searchbox').fill('search the web');
   await expect(page.locator('.runs li').nth(1)).text('websearchtool');
   await expect(page.locator('.runs')).text('bocha_web_search_tool');
-  await expect(page.locator('.runs li', { hasText: 'createreporttool' })).gone();
+  await expect(page.locator('.runs li', { hasText: 'adaptplantool' })).gone();
   await page.getByRole('link', { name: /^websearchtool/ }).click();
   await page.getByLabel('reasoning').fill('to see what it finds');
   await page.getByLabel('query').fill('Oststrand mayor');

@@ -154,7 +154,9 @@ func TestLooks(t *testing.T) {
 	}
 	until(t, s, rec.ID)
 	fleetOf(t, s)
-	drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID})
+	for _, lang := range []string{"en", "ru", "zh"} {
+		drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID, "lang": lang})
+	}
 }
 
 // A conversation of three turns, with a question that is asked anew in a branch:

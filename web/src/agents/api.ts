@@ -77,7 +77,7 @@ const part = encodeURIComponent;
 const template = (name: string) => '/api/templates/' + part(name);
 const instance = (id: string) => '/api/instances/' + part(id);
 const post = (path: string, body?: unknown) => request('POST', path, body);
-const search = (words: string) => (words ? '?k=20&q=' + part(words) : '');
+const search = (words: string) => (words ? '?k=8&q=' + part(words) : '');
 
 export const fleet = {
   agents: (words: string, signal: AbortSignal) => get<Agent[]>(words ? '/api/directory' + search(words) : '/api/agents', signal),

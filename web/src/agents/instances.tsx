@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ago, count, format, t, word } from '../i18n';
 import { go } from '../router';
-import { Button, Empty, Spinner, Trouble, useAction, useLoaded } from '../ui';
+import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
 import { fleet } from './api';
 import { Say, instancePath, templatePath } from './screen';
 
@@ -20,7 +20,7 @@ export function Instances({ may }: { may: boolean }) {
           <li key={i.id}><a href={instancePath(i.id)} data-go><strong>{i.name}</strong><span class="meta"><State of={i.state} /><span>{i.template}</span><span>{count('runs', i.served)}</span>{i.last_used && <span>{ago(i.last_used)}</span>}</span></a></li>
         ))}</ul>
       )}
-      {may && <details class="more"><summary>{t('agents.make')}</summary><Make /></details>}
+      {may && <details class="more"><summary><Icon name="plus" />{t('agents.make')}</summary><Make /></details>}
     </section>
   );
 }

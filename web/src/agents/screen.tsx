@@ -46,14 +46,17 @@ export function Find({ label, change }: { label: string; change: (words: string)
 
 function Directory({ may }: { may: boolean }) {
   const [words, find] = useState('');
+  const [all, showAll] = useState(false);
   const found = useLoaded((signal) => fleet.agents(words, signal), [words]);
+  const list = found.value ?? [];
   return (
     <section aria-labelledby="directory">
       <h2 id="directory">{t('agents.directory')}</h2>
       <Find label={t('agents.wanted')} change={find} />
-      {found.error ? <Trouble error={found.error} again={found.again} /> : !found.value ? <Spinner /> : !found.value.length ? <Empty title={t('agents.none')}>{t('agents.none.hint')}</Empty> : (
-        <ul class="cards">{found.value.map((a) => <Entry key={a.name} agent={a} may={may} />)}</ul>
+      {found.error ? <Trouble error={found.error} again={found.again} /> : !found.value ? <Spinner /> : !list.length ? <Empty title={t('agents.none')}>{t('agents.none.hint')}</Empty> : (
+        <ul class="cards">{(all ? list : list.slice(0, 6)).map((a) => <Entry key={a.name} agent={a} may={may} />)}</ul>
       )}
+      {!all && list.length > 6 && <p><Button onClick={() => showAll(true)}>{t('agents.all', { n: list.length })}</Button></p>}
     </section>
   );
 }

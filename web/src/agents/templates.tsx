@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { ago, clock, count, format, t, word } from '../i18n';
 import { go } from '../router';
-import { Button, Empty, Spinner, Trouble, useAction, useLoaded } from '../ui';
+import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
 import { fleet, type Template, type Version } from './api';
 import { Say, templatePath } from './screen';
 
@@ -17,7 +17,7 @@ export function Templates({ may }: { may: boolean }) {
           <li key={x.name}><a href={templatePath(x.name)} data-go><strong>{x.name}</strong><span class="meta"><Published template={x} /><span>{count('versions', x.latest)}</span><span>{ago(x.updated)}</span></span></a></li>
         ))}</ul>
       )}
-      {may && <details class="more"><summary>{t('agents.new')}</summary><Editor document={'base_class: SGRAgent\ndescription: \ntools: [web_search_tool, final_answer_tool]\n'} saved={(name) => go(templatePath(name))} /></details>}
+      {may && <details class="more"><summary><Icon name="plus" />{t('agents.new')}</summary><Editor document={'base_class: SGRAgent\ndescription: \ntools: [web_search_tool, final_answer_tool]\n'} saved={(name) => go(templatePath(name))} /></details>}
     </section>
   );
 }
@@ -89,7 +89,7 @@ export function TemplateScreen({ name, may }: { name: string; may: (scope: strin
 
 function Next({ name, latest, saved }: { name: string; latest: number; saved: () => void }) {
   const now = useLoaded((signal) => fleet.version(name, latest, signal), [name, latest]);
-  return <details class="more"><summary>{t('agents.next')}</summary>{now.value && <Editor name={name} document={now.value.document ?? ''} saved={saved} />}</details>;
+  return <details class="more"><summary><Icon name="plus" />{t('agents.next')}</summary>{now.value && <Editor name={name} document={now.value.document ?? ''} saved={saved} />}</details>;
 }
 
 /** Documents shows one version, or how it differs from another. */

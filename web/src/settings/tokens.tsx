@@ -60,7 +60,7 @@ function Make({ made }: { made: () => void }) {
       {text && (
         <div class="notice" role="status"><Icon name="check" /><div class="grow"><p>{t('access.made')}</p><Copied text={text} label={t('access.copy')}><input class="code" readOnly value={text} aria-label={t('token.label')} onFocus={(e) => e.currentTarget.select()} /></Copied></div></div>
       )}
-      <details class="more"><summary>{t('access.new')}</summary>
+      <details class="more"><summary><Icon name="plus" />{t('access.new')}</summary>
         <form class="fields" onSubmit={(e) => (e.preventDefault(), make())}>
           <label class="field"><span>{t('access.user')}</span><input value={user} pattern="[A-Za-z0-9_.@+\-]{1,64}" autocomplete="off" onInput={(e) => setUser(e.currentTarget.value)} /></label>
           <fieldset class="chips"><legend>{t('access.scopes')}</legend>
