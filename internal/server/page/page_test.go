@@ -155,7 +155,9 @@ func TestLooks(t *testing.T) {
 	until(t, s, rec.ID)
 	fleetOf(t, s)
 	for _, lang := range []string{"en", "ru", "zh"} {
-		drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID, "lang": lang})
+		for _, dark := range []bool{false, true} {
+			drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID, "lang": lang, "dark": dark})
+		}
 	}
 }
 
