@@ -2,7 +2,7 @@
 
 import { accessible, assert, expect, given, open, tab } from './browser.mjs';
 
-const { chromium, url, first, second } = given();
+const { chromium, url, first, second, shots } = given();
 
 await open(chromium, async (browser) => {
   const page = await tab(browser, url, { quiet: ['400'] });
@@ -59,6 +59,7 @@ await open(chromium, async (browser) => {
   const desk = page.url();
   await expect(page.locator('.pill')).text('ready');
   await accessible(page, 'an instance');
+  if (shots) await page.screenshot({ path: shots + '/instance.png', fullPage: true });
   await page.getByPlaceholder('What is it to do?').fill('Where is the lamp?');
   await page.getByPlaceholder('What is it to do?').press('Enter');
   await page.waitForURL(/\/run\//);
@@ -92,6 +93,7 @@ await open(chromium, async (browser) => {
   await accessible(page, 'a tool');
   await button('Call it').click();
   await expect(page.locator('pre.result')).text('Oststrand');
+  if (shots) await page.screenshot({ path: shots + '/tool-called.png', fullPage: true });
   await page.goto('/agents/tools/reasoningtool');
   await page.getByLabel('reasoning_steps').fill('one');
   await page.getByLabel('current_situation').fill('x');

@@ -4,7 +4,7 @@
 import OpenAI from 'openai';
 import { accessible, assert, expect, given, open, tab } from './browser.mjs';
 
-const { chromium, url, root, ann, key } = given();
+const { chromium, url, root, ann, key, shots } = given();
 
 async function enter(page, token) {
   await page.goto('/settings');
@@ -26,6 +26,7 @@ await open(chromium, async (browser) => {
   }
   await expect(row('locked')).text('HTTP 401');
   await accessible(page, 'settings with results');
+  if (shots) await page.screenshot({ path: shots + '/connections.png', fullPage: true });
   assert.ok(!(await page.content()).includes(key), 'the key is not in the page');
   for (let i = 0; i < 50 && !(await row('searxng').locator('[role=alert]').count()); i++) { // ten may come at once
     await page.getByRole('button', { name: 'Test searxng' }).click();
@@ -53,6 +54,7 @@ await open(chromium, async (browser) => {
   assert.deepEqual(me.scopes, ['read', 'run', 'tools']);
   assert.equal((await as(token, '/api/tokens')).status, 403);
   assert.equal((await as(token, '/api/connections/test', { kind: 'model', name: 'default' })).status, 403);
+  if (shots) await page.screenshot({ path: shots + '/token-made.png', fullPage: true });
   await page.reload();
   await expect(page.locator('.tokens li')).atLeast(3);
   assert.ok(!(await page.content()).includes(token), 'it was shown once');
