@@ -17,11 +17,13 @@ import (
 
 // Finding is the result of one check of the engine's health.
 type Finding struct {
-	What   string        `json:"what"`
-	OK     bool          `json:"ok"`
-	Detail string        `json:"detail,omitempty"`
-	Hint   string        `json:"hint,omitempty"`
-	Took   time.Duration `json:"took,omitempty"`
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+	// Code is why a call to somebody else failed, as auth or timeout; "" for others.
+	Code string        `json:"code,omitempty"`
+	Took time.Duration `json:"took,omitempty"`
 	// Optional says that the rest works without it.
 	Optional bool `json:"optional,omitempty"`
 	// Unset says that it is not there, so that there was nothing to check.
@@ -164,7 +166,7 @@ func tryEngine(ctx context.Context, engine search.Engine) Finding {
 	}
 	f.Took = time.Since(began)
 	if got.err != nil {
-		f.Detail, f.Hint = whyFailed(got.err)
+		f.Code, f.Detail, f.Hint = whyFailed(got.err)
 		return f
 	}
 	f.OK, f.Detail = true, fmt.Sprintf("%d results", len(got.hits))
@@ -178,16 +180,16 @@ func tryEngine(ctx context.Context, engine search.Engine) Finding {
 }
 
 // whyFailed says why an engine did not search, and what to do where that helps.
-func whyFailed(err error) (detail, hint string) {
+func whyFailed(err error) (code, detail, hint string) {
 	failed, ok := errors.AsType[*search.Error](err)
 	switch {
 	case !ok && errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("%s: no answer in %s", search.TooSlow, ProbeTime), ""
+		return codeOf(search.TooSlow), fmt.Sprintf("%s: no answer in %s", search.TooSlow, ProbeTime), ""
 	case !ok: // the words of others may hold a key
-		return fmt.Sprintf("%s: it failed with an unexpected %T", search.Unavailable, err), ""
+		return codeOf(search.Unavailable), fmt.Sprintf("%s: it failed with an unexpected %T", search.Unavailable, err), ""
 	}
 	if failed.Reason == search.Unauthorized {
 		_, hint = failed.Fault()
 	}
-	return strings.TrimPrefix(failed.Error(), failed.Engine+": "), hint
+	return codeOf(failed.Reason), strings.TrimPrefix(failed.Error(), failed.Engine+": "), hint
 }

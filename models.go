@@ -32,6 +32,11 @@ func TryModel(ctx context.Context, o Options, role string) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
+	return try(ctx, models, role)
+}
+
+// try has the model of a role say something, or embed a word.
+func try(ctx context.Context, models *llm.Models, role string) (Trial, error) {
 	client := models.For(llm.RoleName(role))
 	t := Trial{Role: role, Model: client.Setting().Name}
 	began := time.Now()
@@ -46,7 +51,7 @@ func TryModel(ctx context.Context, o Options, role string) (Trial, error) {
 	made, err := client.Stream(ctx, &llm.Request{
 		Messages:  []llm.Message{{Role: llm.RoleUser, Content: "Reply with one short sentence."}},
 		MaxTokens: 64,
-	}, nil)
+	}, func(llm.Chunk) {})
 	if err != nil {
 		return t, err
 	}

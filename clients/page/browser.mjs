@@ -49,13 +49,13 @@ export async function fits(page, where) {
   assert.ok(out <= 0, `${where}: ${out} px stick out at the side`);
 }
 
-/** accessible asserts that axe finds nothing. Contrast takes it most of the time. */
-export async function accessible(page, where, contrast = true) {
+/** accessible asserts that axe finds nothing. */
+export async function accessible(page, where) {
   if (!(await page.evaluate(() => !!window.axe))) await page.evaluate(axe);
-  const found = await page.evaluate(async (contrast) => {
-    const { violations } = await window.axe.run(document, { resultTypes: ['violations'], rules: { 'color-contrast': { enabled: contrast } } });
+  const found = await page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
     return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')).join(' | ')}`);
-  }, contrast);
+  });
   assert.deepEqual(found, [], where);
 }
 

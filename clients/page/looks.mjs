@@ -1,55 +1,63 @@
-// Every screen in three languages, light and dark, on a phone and on a wide screen:
+// Every screen in a language, light or dark, on a phone and on a wide screen:
 // nothing sticks out, axe finds nothing, the page is in the language that was asked
 // for.
 
 import { accessible, assert, expect, fits, given, open, tab } from './browser.mjs';
 
-const { chromium, url, run, shots } = given();
+const { chromium, url, run, shots, lang, dark } = given();
 const words = { en: 'What do you want to know?', ru: 'Что вы хотите узнать?', zh: '你想了解什么？' };
 
 await open(chromium, async (browser) => {
-  for (const lang of ['en', 'ru', 'zh']) {
-    for (const dark of [false, true]) {
-      const page = await tab(browser, url, { lang, dark, quiet: [] });
-      const look = async (name) => {
-        for (const width of [1440, 390]) {
-          await page.setViewportSize({ width, height: 900 });
-          const where = `${name} ${lang} ${dark ? 'dark' : 'light'} ${width}`;
-          await fits(page, where);
-          await accessible(page, where, lang === 'en' && width === 1440); // colours are the same in all languages and widths
-          if (shots) await page.screenshot({ path: `${shots}/${name}-${lang}-${dark ? 'dark' : 'light'}-${width}.png`, fullPage: width === 1440 });
-        }
-      };
-      await page.goto('/');
-      await expect(page.locator('h1')).text(words[lang]);
-      await expect(page.locator('.runs li')).atLeast(1);
-      assert.equal(await page.locator('html').getAttribute('lang'), lang);
-      await page.locator('.more summary').click();
-      await look('ask');
-      await page.goto('/run/' + run);
-      await expect(page.locator('.report button.cite')).atLeast(1);
-      await expect(page.locator('.exports button')).atLeast(5);
-      await look('report');
-      for (const name of ['work', 'sources', 'log']) {
-        await page.locator('#tab-' + name).click();
-        await expect(page.locator('#panel li')).atLeast(1);
-        await look(name);
-      }
-      await page.goto(`/run/${run}/source/1`);
-      await expect(page.locator('.snapshot')).shown();
-      await look('snapshot');
-      await page.goto('/talk/' + run);
-      await expect(page.locator('.turn .prose button.cite')).atLeast(1);
-      await look('talk');
-      await page.goto('/knowledge/papers');
-      await page.getByRole('searchbox').fill('lamp');
-      await page.getByRole('searchbox').press('Enter');
-      await expect(page.locator('.quoted')).text('The lamp is kept in the tower');
-      await look('knowledge');
-      await page.goto('/settings');
-      await expect(page.locator('.findings li')).atLeast(1);
-      await look('settings');
-      await page.done();
+  const page = await tab(browser, url, { lang, dark, quiet: [] });
+  const look = async (name) => {
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      const where = `${name} ${lang} ${dark ? 'dark' : 'light'} ${width}`;
+      await fits(page, where);
+      await accessible(page, where);
+      if (shots) await page.screenshot({ path: `${shots}/${name}-${lang}-${dark ? 'dark' : 'light'}-${width}.png`, fullPage: width === 1440 });
     }
+  };
+  await page.goto('/');
+  await expect(page.locator('h1')).text(words[lang]);
+  await expect(page.locator('.runs li')).atLeast(1);
+  assert.equal(await page.locator('html').getAttribute('lang'), lang);
+  await page.locator('.more summary').click();
+  await look('ask');
+  await page.goto('/run/' + run);
+  await expect(page.locator('.report button.cite')).atLeast(1);
+  await expect(page.locator('.exports button')).atLeast(5);
+  await look('report');
+  for (const name of ['work', 'sources', 'log']) {
+    await page.locator('#tab-' + name).click();
+    await expect(page.locator('#panel li')).atLeast(1);
+    await look(name);
   }
+  await page.goto(`/run/${run}/source/1`);
+  await expect(page.locator('.snapshot')).shown();
+  await look('snapshot');
+  await page.goto('/talk/' + run);
+  await expect(page.locator('.turn .prose button.cite')).atLeast(1);
+  await look('talk');
+  await page.goto('/knowledge/papers');
+  await page.getByRole('searchbox').fill('lamp');
+  await page.getByRole('searchbox').press('Enter');
+  await expect(page.locator('.quoted')).text('The lamp is kept in the tower');
+  await look('knowledge');
+  await page.goto('/agents');
+  await expect(page.locator('.cards li')).atLeast(2);
+  await page.locator('.cards summary').first().click();
+  await expect(page.locator('.runs li')).count(2);
+  await look('agents');
+  await page.goto('/agents/templates/careful');
+  await expect(page.locator('.diff .add')).atLeast(1);
+  await look('template');
+  await page.goto('/agents/tools/websearchtool');
+  await expect(page.locator('.try label')).atLeast(2);
+  await look('tool');
+  await page.goto('/settings');
+  await expect(page.locator('.findings li')).atLeast(5);
+  await page.locator('details.more summary').last().click();
+  await look('settings');
+  await page.done();
 });

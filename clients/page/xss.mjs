@@ -63,6 +63,23 @@ await open(chromium, async (browser) => {
     await page.route('**/api/runs/y/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(list, false) }));
     await page.route('**/api/runs/y?view=record', (r) => r.fulfill(json({ ...record, id: 'y' })));
 
+    // Names and notes of templates, descriptions and results of tools (those of MCP servers are others' words), errors of models.
+    const version = { version: 1, state: list[0], note: list[0], author: list[0], created: '2026-01-01T00:00:00Z', document: list.join('\n') };
+    const schema = { type: 'object', properties: Object.fromEntries(list.map((p) => [p, { type: 'string', description: p, enum: [p], default: p }])) };
+    for (const [path, body] of [
+      ['agents', list.map((p) => ({ name: p, kind: p, description: p, capabilities: [p], tools: [p], trouble: p }))],
+      ['templates', list.map((name) => ({ name, latest: 1, updated: '2026-01-01T00:00:00Z' }))],
+      ['templates/x', { name: list[0], latest: 60, published: 1, updated: '2026-01-01T00:00:00Z', versions: list.map((p, i) => ({ ...version, version: i + 1, state: p, note: p, author: p })) }],
+      ['templates/x/versions/*', version], ['templates/x/diff?*', { diff: '--- a\n+++ b\n' + list.map((p, i) => '+-@ '[i % 4] + p.replace(/\n/g, ' ')).join('\n') }], ['templates/x/stats', []],
+      ['instances', list.map((p, i) => ({ id: 'i' + i, name: p, template: p, state: p, slots: 1, queue: 1, served: 1 }))],
+      ['instances/x', { id: 'x', name: list[0], template: 'x', state: list[0], slots: 1, queue: 1, served: 1 }],
+      ['tools', { tools: list.map((p, i) => ({ name: i ? p : 'x', origin: 'mcp:' + p, description: p, effect: i ? p : 'effectful', error: p, schema })), trouble: list.map((p) => ({ origin: p, problem: p, hint: p })) }],
+      ['connections', list.flatMap((p) => [{ kind: 'model', name: p, model: p, provider: p, endpoint: p, roles: [p] }, { kind: 'engine', name: p, missing: p }])],
+      ['connections/test', { what: list[0], ok: at > 0, detail: list.join('\n'), hint: list[0], code: list[0] }],
+      ['tokens', list.map((p, i) => ({ id: 't' + i, user: p, note: p, scopes: [p], created: '2026-01-01T00:00:00Z', expires: p }))],
+    ]) await page.route('**/api/' + path, (r) => r.fulfill(json(body)));
+    await page.route('**/api/runs', (r) => r.fulfill(json({ ...record, id: 'y' })));
+
     const harmless = async (where) => {
       const found = await page.evaluate(() => {
         const bad = [];
@@ -109,6 +126,17 @@ await open(chromium, async (browser) => {
     for (const [path, sign] of [['/', '.runs li'], ['/library', '.runs li'], ['/settings', '.findings li']]) {
       await page.goto(path);
       await expect(page.locator(sign).first()).shown();
+      await harmless(path);
+    }
+    for (const [path, sign, press] of [
+      ['/agents', '.cards li', '.cards + p button'], ['/agents/templates/x', '.diff span', ''], ['/agents/instances/x', '.figures', ''], ['/agents/tools', '.runs li', ''],
+      ['/agents/tools/x', '.try label', '.try button'], ['/settings', '#connections ~ ul li', '#connections ~ ul button'],
+    ]) {
+      await page.goto(path);
+      await expect(page.locator(sign).first()).shown();
+      if (press && (await page.locator(press).count())) await page.locator(press).first().click();
+      if (path === '/agents/tools/x') await expect(page.locator('.notice.bad')).shown();
+      if (path === '/settings') await expect(page.locator('#connections ~ ul [role=status]')).shown();
       await harmless(path);
     }
     await page.done();

@@ -235,7 +235,7 @@ agents:
 		call(operator, "POST", "/v1/responses", `{"model":"web_search","input":"How long is the Keldra Bridge?"}`)
 		call(operator, "POST", "/v1/embeddings", `{"model":"x","input":"hello"}`)
 		call(operator, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"bridge"}}}`)
-		for _, path := range []string{"/api/runs", "/metrics", "/api/tools", "/api/directory", "/api/doctor", "/api/mcp", "/openapi.json", "/health", "/ready", "/v1/models", "/api/tokens"} {
+		for _, path := range []string{"/api/runs", "/metrics", "/api/tools", "/api/directory", "/api/doctor", "/api/connections", "/api/mcp", "/openapi.json", "/health", "/ready", "/v1/models", "/api/tokens"} {
 			call(operator, "GET", path, "")
 		}
 		call(b.secret("wrong token"), "GET", "/api/runs?token="+b.secret("wrong query"), "")

@@ -143,3 +143,21 @@ func TestOthersAreNotToldOfFiles(t *testing.T) {
 		}
 	}
 }
+
+// Each trial of a connection is a call that somebody pays for: they come one by one,
+// and only the operator makes them.
+func TestConnectionsAreNotTriedTooOften(t *testing.T) {
+	s := serve(t, nil)
+	const path, body = "/api/connections/test", `{"kind":"model","name":"nobody"}`
+	for i := range 10 {
+		if status, said := s.ask("operator-secret", "POST", path, body); status != http.StatusBadRequest || !strings.Contains(said, "nobody") {
+			t.Errorf("trial %d: %d %s", i, status, said)
+		}
+	}
+	if status, said := s.ask("operator-secret", "POST", path, body); status != http.StatusTooManyRequests || codeOf(said) != "rate_limit" {
+		t.Errorf("the eleventh: %d %s", status, said)
+	}
+	if status, said := s.ask(s.ann, "POST", path, body); status != http.StatusForbidden {
+		t.Errorf("a user: %d %s", status, said)
+	}
+}

@@ -73,6 +73,8 @@ var rows = map[string]struct {
 	"GET /api/runs/{id}/snapshots/{hash}":      {owned, ""},
 	"GET /api/abilities":                       {shared, ""},
 	"GET /api/doctor":                          {operators, ""},
+	"GET /api/connections":                     {operators, ""},
+	"POST /api/connections/test":               {operators, `{"kind":"engine","name":"searxng"}`},
 	"GET /api/agents":                          {listed, ""},
 	"GET /api/agents/{name}":                   {owned, ""},
 	"GET /api/directory":                       {listed, ""},

@@ -73,6 +73,8 @@ type Library interface {
 	UseCollection(ctx context.Context, name string) (kb.Collection, error)
 	Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error)
 	Abilities(ctx context.Context) (dossier.Abilities, error)
+	Connections(ctx context.Context) ([]dossier.Connection, error)
+	TryConnection(ctx context.Context, kind, name string) (dossier.Finding, error)
 }
 
 // Keyring is what can be done with tokens.
@@ -115,6 +117,7 @@ type api struct {
 	strict  bool
 	maxBody int64
 	streams streams
+	trials  trials
 }
 
 // routes are those of the API of Dossier itself.
@@ -129,7 +132,7 @@ func (a *api) routes() Protocol {
 		},
 	}}
 	for _, more := range [][]Route{
-		runRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), libraryRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
+		runRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), libraryRoutes(), a.connectionRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
 	} {
 		p.Routes = append(p.Routes, more...)
 	}

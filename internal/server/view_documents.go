@@ -211,3 +211,19 @@ func (v view) Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, er
 	}
 	return v.Engine.Diagnose(ctx, offline)
 }
+
+// Connections implements Library: what is called, and where, is the operator's.
+func (v view) Connections(ctx context.Context) ([]dossier.Connection, error) {
+	if err := v.operators(); err != nil {
+		return nil, err
+	}
+	return v.Engine.Connections(ctx)
+}
+
+// TryConnection implements Library.
+func (v view) TryConnection(ctx context.Context, kind, name string) (dossier.Finding, error) {
+	if err := v.operators(); err != nil {
+		return dossier.Finding{}, err
+	}
+	return v.Engine.TryConnection(ctx, kind, name)
+}

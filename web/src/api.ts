@@ -213,7 +213,7 @@ export async function request(method: string, path: string, body?: unknown, more
   throw new Refused(problem, reply.status);
 }
 
-const get = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await request('GET', path, undefined, { signal })).json();
+export const get = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await request('GET', path, undefined, { signal })).json();
 const run = (id: string) => '/api/runs/' + encodeURIComponent(id);
 const collection = (name: string) => '/api/kb/collections/' + encodeURIComponent(name);
 const session = (id: string) => '/api/sessions/' + encodeURIComponent(id);
@@ -242,7 +242,7 @@ export const api = {
   cancel: (id: string) => tell(id, 'cancel'),
   resume: (id: string, limits?: Limits) => tell(id, 'resume', limits ? { limits } : {}),
   remove: async (id: string) => void (await request('DELETE', run(id))),
-  doctor: () => get<Finding[]>('/api/doctor?offline=true'),
+  doctor: (offline: boolean) => get<Finding[]>('/api/doctor?offline=' + offline),
   reportURL: (id: string, format: string) => run(id) + '/report.' + format,
   bundleURL: (id: string) => run(id) + '/bundle.zip',
 };
@@ -256,3 +256,11 @@ export async function download(path: string, name: string) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
+
+/** Me is who the server takes the visitor for. */
+export interface Me {
+  user?: string;
+  scopes: string[] | null;
+}
+
+export const me = () => get<Me>('/api/me');

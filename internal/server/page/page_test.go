@@ -153,7 +153,12 @@ func TestLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, s, rec.ID)
-	drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID})
+	fleetOf(t, s)
+	for _, lang := range []string{"en", "ru", "zh"} {
+		for _, dark := range []bool{false, true} {
+			drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID, "lang": lang, "dark": dark})
+		}
+	}
 }
 
 // A conversation of three turns, with a question that is asked anew in a branch:

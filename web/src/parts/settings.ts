@@ -1,3 +1,3 @@
 import '../core';
 
-export { SettingsScreen } from '../settings';
+export { SettingsScreen } from '../settings/screen';

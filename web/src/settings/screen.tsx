@@ -1,11 +1,18 @@
-// Settings of the page, and the checks of `dossier doctor`.
+// Settings: of the page, and for the operator what the server calls, who may call it
+// and whether everything works.
 
-import { api, hasToken, setToken } from './api';
-import { choose, current, languages, t, type Key, type Language } from './i18n';
-import { chooseTheme, theme, themes } from './theme';
-import { Button, Icon, Spinner, Trouble, useLoaded } from './ui';
+import { useState } from 'preact/hooks';
+import { api, hasToken, me, setToken } from '../api';
+import { choose, current, languages, t, type Key, type Language } from '../i18n';
+import { chooseTheme, theme, themes } from '../theme';
+import { Button, Icon, Spinner, Trouble, useLoaded } from '../ui';
+import { Connections } from './connections';
+import { Snippets } from './snippets';
+import { Tokens } from './tokens';
 
 export function SettingsScreen({ changed }: { changed: () => void }) {
+  const who = useLoaded(me, []);
+  const operates = !who.value?.user && who.value?.scopes?.includes('admin');
   return (
     <main class="narrow" id="main">
       <h1>{t('settings.title')}</h1>
@@ -22,14 +29,16 @@ export function SettingsScreen({ changed }: { changed: () => void }) {
         </label>
         {hasToken() && <p><Button onClick={() => (setToken(''), location.reload())}>{t('settings.forget')}</Button></p>}
       </section>
-      <Doctor />
+      {who.error ? <Trouble error={who.error} again={who.again} /> : !who.value ? <Spinner /> : operates ? <><Connections /><Tokens /><Doctor /></> : <p class="notice"><Icon name="warn" />{t('settings.operator')}</p>}
+      <Snippets />
       <p class="hint"><a href="/docs">{t('settings.api')}</a></p>
     </main>
   );
 }
 
 function Doctor() {
-  const found = useLoaded(() => api.doctor(), []);
+  const [outside, ask] = useState(false);
+  const found = useLoaded(() => api.doctor(!outside), [outside]);
   return (
     <section class="panel" aria-labelledby="doctor">
       <h2 id="doctor">{t('doctor.title')}</h2>
@@ -43,6 +52,19 @@ function Doctor() {
           ))}
         </ul>
       )}
+      {!outside && <p><Button onClick={() => ask(true)}>{t('doctor.engines')}</Button></p>}
     </section>
+  );
+}
+
+/** Copied is a text with a button that puts it on the clipboard. */
+export function Copied({ text, label, children }: { text: string; label: string; children: preact.ComponentChildren }) {
+  const [done, set] = useState(false);
+  return (
+    <div class="copied">
+      {children}
+      {/* Browsers have a clipboard only for pages that nobody could have changed on the way. */}
+      {navigator.clipboard && <Button small aria-label={label} onClick={() => navigator.clipboard.writeText(text).then(() => set(true), () => undefined)}>{done ? t('copy.done') : t('copy.do')}</Button>}
+    </div>
   );
 }

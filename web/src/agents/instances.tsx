@@ -1,0 +1,101 @@
+// Instances: long-lived agents with slots and a queue.
+
+import { useEffect, useState } from 'preact/hooks';
+import { ago, count, format, t, word } from '../i18n';
+import { go } from '../router';
+import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
+import { fleet } from './api';
+import { Say, instancePath, templatePath } from './screen';
+
+const tones: Record<string, string> = { ready: 'done', busy: 'running', draining: 'waiting' };
+const State = ({ of }: { of: string }) => <span class={'pill ' + (tones[of] ?? '')}>{word('instance', of)}</span>;
+
+export function Instances({ may }: { may: boolean }) {
+  const list = useLoaded((signal) => fleet.instances(signal), []);
+  return (
+    <section aria-labelledby="instances">
+      <h2 id="instances">{t('agents.instances')}</h2>
+      {list.error ? <Trouble error={list.error} again={list.again} /> : !list.value ? <Spinner /> : !list.value.length ? <Empty title={t('agents.instances.none')}>{t('agents.instances.hint')}</Empty> : (
+        <ul class="runs">{list.value.map((i) => (
+          <li key={i.id}><a href={instancePath(i.id)} data-go><strong>{i.name}</strong><span class="meta"><State of={i.state} /><span>{i.template}</span><span>{count('runs', i.served)}</span>{i.last_used && <span>{ago(i.last_used)}</span>}</span></a></li>
+        ))}</ul>
+      )}
+      {may && <details class="more"><summary><Icon name="plus" />{t('agents.make')}</summary><Make /></details>}
+    </section>
+  );
+}
+
+function Make() {
+  const templates = useLoaded((signal) => fleet.templates(signal), []);
+  const [made, set] = useState({ template: '', name: '', slots: 1, queue: 10 });
+  const { busy, error, act } = useAction();
+  const of = made.template || templates.value?.[0]?.name || '';
+  const number = (label: string, key: 'slots' | 'queue', min: number) => (
+    <label class="field"><span>{label}</span><input type="number" min={min} value={made[key]} onInput={(e) => set({ ...made, [key]: Number(e.currentTarget.value) })} /></label>
+  );
+  if (templates.value && !templates.value.length) return <p class="hint">{t('agents.templates.hint')}</p>;
+  return (
+    <form class="fields" onSubmit={(e) => (e.preventDefault(), act(async () => go(instancePath((await fleet.make({ ...made, template: of, name: made.name.trim() })).id))))}>
+      <label class="field"><span>{t('agents.template')}</span><select value={of} onChange={(e) => set({ ...made, template: e.currentTarget.value })}>{templates.value?.map((x) => <option>{x.name}</option>)}</select></label>
+      <div class="three">
+        <label class="field"><span>{t('agents.name')}</span><input value={made.name} onInput={(e) => set({ ...made, name: e.currentTarget.value })} /></label>
+        {number(t('agents.slots'), 'slots', 1)}{number(t('agents.queue'), 'queue', 0)}
+      </div>
+      {error ? <Trouble error={error} /> : null}
+      <p><Button type="submit" tone="main" disabled={busy || !of}>{t('agents.make')}</Button></p>
+    </form>
+  );
+}
+
+export function InstanceScreen({ id, may }: { id: string; may: (scope: string) => boolean }) {
+  const loaded = useLoaded((signal) => fleet.instance(id, signal), [id]);
+  const { busy, error, act } = useAction();
+  const i = loaded.value;
+  const moving = i?.state === 'busy' || i?.state === 'draining' || i?.state === 'starting';
+  useEffect(() => {
+    if (!moving) return;
+    const timer = setTimeout(loaded.again, 2000);
+    return () => clearTimeout(timer);
+  }, [i]);
+  if (!i) return <><h1>{id}</h1>{loaded.error ? <Trouble error={loaded.error} again={loaded.again} /> : <Spinner />}</>;
+  const tell = (what: 'start' | 'drain' | 'stop') => act(() => fleet.tell(id, what)).then(loaded.again);
+  const rests = i.state === 'stopped' || i.state === 'draining';
+  const facts: [string, string][] = [
+    [t('agents.running'), `${format(i.running ?? 0)} / ${format(i.slots)}`], [t('agents.queued'), `${format(i.queued ?? 0)} / ${format(i.queue)}`],
+    [t('agents.sessions'), format(i.sessions ?? 0)], [t('agents.served'), format(i.served)],
+  ];
+  return (
+    <>
+      <h1>{i.name}</h1>
+      <p class="meta"><State of={i.state} /><a href={templatePath(i.template)} data-go>{i.template}</a><span>{i.version ? t('agents.version', { n: i.version }) : t('agents.follows')}</span>{i.last_used && <span>{ago(i.last_used)}</span>}</p>
+      <dl class="figures">{facts.map(([what, n]) => <div><dt>{what}</dt><dd>{n}</dd></div>)}</dl>
+      {may('run') && <Say to={{ instance: i.id }} disabled={rests} />}
+      {rests && <p class="hint">{t('agents.rests')}</p>}
+      {may('agents') && (
+        <div class="controls">
+          {rests && <Button icon="play" disabled={busy} onClick={() => tell('start')}>{t('agents.start')}</Button>}
+          {!rests && <Button icon="pause" disabled={busy} onClick={() => tell('drain')}>{t('agents.drain')}</Button>}
+          {i.state !== 'stopped' && <Button icon="stop" disabled={busy} onClick={() => tell('stop')}>{t('agents.stop')}</Button>}
+          <Button tone="danger" icon="trash" disabled={busy || moving} onClick={async () => confirm(t('library.delete.sure', { title: i.name })) && (await act(() => fleet.remove(id))) && go('/agents')}>{t('agents.delete')}</Button>
+          {error ? <Trouble error={error} /> : null}
+        </div>
+      )}
+      {may('agents') && <Upgrade id={id} template={i.template} version={i.version ?? 0} changed={loaded.again} />}
+    </>
+  );
+}
+
+function Upgrade({ id, template, version, changed }: { id: string; template: string; version: number; changed: () => void }) {
+  const found = useLoaded((signal) => fleet.template(template, signal), [template]);
+  const { busy, error, act } = useAction();
+  return (
+    <>
+      <label class="field"><span>{t('agents.runs.of')}</span>
+        <select value={version} disabled={busy} onChange={async (e) => { await act(() => fleet.upgrade(id, Number(e.currentTarget.value))); changed(); }}>
+          <option value={0}>{t('agents.follows')}</option>{found.value?.versions?.map((v) => <option value={v.version}>{t('agents.version', { n: v.version })}</option>)}
+        </select>
+      </label>
+      {error ? <Trouble error={error} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,3 @@
+import '../core';
+
+export { AgentsScreen } from '../agents/screen';
