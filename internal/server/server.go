@@ -87,6 +87,7 @@ type Engine interface {
 	Runs
 	Conversations
 	Library
+	Documents
 	Fleet
 	Keyring
 	Schedules
@@ -129,7 +130,7 @@ func (a *api) routes() Protocol {
 		},
 	}}
 	for _, more := range [][]Route{
-		runRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), libraryRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
+		runRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), documentRoutes(), libraryRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
 	} {
 		p.Routes = append(p.Routes, more...)
 	}
