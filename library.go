@@ -111,6 +111,8 @@ func (e *Engine) Collections(ctx context.Context) (CollectionList, error) {
 type CollectionDetail struct {
 	kb.Collection
 	Failures []kb.FileFailure `json:"failures,omitempty"`
+	// Unread counts the files that were put into it and that no run has read yet.
+	Unread int `json:"unread,omitempty"`
 }
 
 // Collection returns a collection by its name or id.
@@ -123,7 +125,11 @@ func (e *Engine) Collection(ctx context.Context, name string) (CollectionDetail,
 		return CollectionDetail{}, err
 	}
 	failed, err := e.library.Failures(ctx, c.ID)
-	return CollectionDetail{e.shown(c), failed}, err
+	if err != nil {
+		return CollectionDetail{}, err
+	}
+	unread, err := e.library.Unread(ctx, c.ID)
+	return CollectionDetail{e.shown(c), failed, unread}, err
 }
 
 // collection finds a collection; an empty name means the active one.

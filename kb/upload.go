@@ -281,6 +281,32 @@ func (l *Library) Mirrored(c Collection) []string {
 	return slices.DeleteFunc(slices.Clone(c.Roots), func(root string) bool { return root == own })
 }
 
+// Unread counts the files that were put into a collection and that no sync has read
+// yet. It fails with ErrNoCollection.
+func (l *Library) Unread(ctx context.Context, name string) (int, error) {
+	c, err := l.Get(ctx, name)
+	own := l.Uploads(c)
+	if err != nil || own == "" {
+		return 0, err
+	}
+	w := &walker{ctx: ctx, open: l.open, report: func(int, string) {}}
+	if err := w.folder(own, time.Time{}); err != nil {
+		return 0, err
+	}
+	files, err := l.store.Files(ctx, c.ID)
+	known := make(map[string]File, len(files))
+	for _, f := range files {
+		known[f.Path] = f
+	}
+	n := 0
+	for _, f := range w.files {
+		if was, ok := known[f.path]; !ok || was.Size != f.size || !was.Modified.Equal(stamp(f.modified)) {
+			n++
+		}
+	}
+	return n, err
+}
+
 // Discard removes documents that were put into a collection, and their files. It
 // fails with ErrNoCollection, ErrNoDocument, and with *PutError for a document
 // that is mirrored.

@@ -36,8 +36,14 @@ func TestPutAndDiscard(t *testing.T) {
 		put("lamp.txt", "The lamp weighs 40 kg.")
 		put("报告/灯.txt", "灯重四十公斤。")
 		put("broken.pdf", "%PDF-1.7 and nothing more")
+		if n, err := l.Unread(t.Context(), c.ID); err != nil || n != 4 {
+			t.Errorf("%d files are unread: %v", n, err)
+		}
 		_, err = l.Sync(t.Context(), c.ID, kb.SyncOptions{})
 		must(t, err)
+		if n, err := l.Unread(t.Context(), c.ID); err != nil || n != 0 {
+			t.Errorf("%d files are unread: %v", n, err)
+		}
 		list, err := l.Entries(t.Context(), c.ID, kb.EntryFilter{})
 		must(t, err)
 		var got []string

@@ -81,6 +81,9 @@ export interface Collection {
   id: string;
   name: string;
   roots?: string[] | null;
+  tags?: string[] | null;
+  uploads?: boolean;
+  unread?: number;
   documents: number;
   chunks?: number;
   failed?: number;
@@ -189,6 +192,7 @@ export function setToken(text: string) {
 }
 
 export const hasToken = () => token !== '';
+export const bearer = (): Record<string, string> => (token ? { Authorization: 'Bearer ' + token } : {});
 
 /** request asks the server, and fails with Refused where it says no. */
 export async function request(method: string, path: string, body?: unknown, more: RequestInit = {}): Promise<Response> {
@@ -221,7 +225,7 @@ const tell = async (id: string, what: string, body?: unknown) => void (await req
 
 export const api = {
   abilities: () => get<Abilities>('/api/abilities'),
-  collections: async () => (await get<{ collections: Collection[] | null; active?: string }>('/api/kb/collections')),
+  collections: async () => (await get<{ collections: Collection[] | null; active?: string; max_file?: number }>('/api/kb/collections')),
   collection: (name: string, signal?: AbortSignal) => get<Collection>(collection(name), signal),
   use: async (name: string) => void (await request('POST', '/api/kb/use', { name })),
   drop: async (name: string) => void (await request('DELETE', collection(name))),
