@@ -166,7 +166,7 @@ func (v view) Collection(ctx context.Context, name string) (dossier.CollectionDe
 	}
 	c.Collection = v.public(c.Collection)
 	if c.User != v.caller.User {
-		c.Failures = nil
+		c.Failures, c.Unread = nil, 0
 	}
 	return c, nil
 }

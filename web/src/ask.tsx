@@ -31,7 +31,7 @@ function remember<T>(name: string, initial: T): [T, (v: T) => void] {
 
 export function AskScreen() {
   const abilities = useLoaded(() => api.abilities(), []);
-  const recent = useLoaded((signal) => api.runs({ limit: '12' }, signal), []);
+  const recent = useLoaded((signal) => api.runs({ limit: '40' }, signal).then((l) => l.filter((r) => r.mode !== 'ingest').slice(0, 12)), []);
   const listed = recent.value?.some((r) => r.status === 'running' || r.status === 'queued' || r.status === 'waiting');
   useEffect(() => {
     if (!listed) return;
