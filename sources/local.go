@@ -262,8 +262,11 @@ func (p Prepared) Notes(code lang.Code) []string {
 		for _, f := range first(p.Failures, 3) {
 			named = append(named, f.Path+" ("+f.Why+")")
 		}
-		text := lang.Text(code, "research.unread", "n", p.Failed) + ": " + strings.Join(named, "; ")
-		if p.Failed > len(named) {
+		text := lang.Text(code, "research.unread", "n", p.Failed)
+		if len(named) > 0 {
+			text += ": " + strings.Join(named, "; ")
+		}
+		if len(named) > 0 && p.Failed > len(named) {
 			text += " …"
 		}
 		out = append(out, text)
