@@ -231,7 +231,11 @@ export const api = {
   drop: async (name: string) => void (await request('DELETE', collection(name))),
   look: async (name: string, text: string): Promise<Found> => (await request('POST', collection(name) + '/search', { Text: text, Limit: 8 })).json(),
   runs: (query: Record<string, string>, signal?: AbortSignal) => get<RunRecord[]>('/api/runs?' + new URLSearchParams(query), signal),
-  sessions: (signal?: AbortSignal) => get<Session[]>('/api/sessions?limit=100', signal),
+  /** sessions are the conversations; what read documents in is none. */
+  sessions: async (signal?: AbortSignal) => {
+    const [all, read] = await Promise.all([get<Session[]>('/api/sessions?limit=100', signal), get<RunRecord[]>('/api/runs?mode=ingest&limit=100', signal)]);
+    return all.filter((s) => s.runs > 1 || !read.some((r) => r.session === s.id));
+  },
   session: (id: string, signal?: AbortSignal) => get<Session>(session(id), signal),
   rename: async (id: string, title: string) => void (await request('PATCH', session(id), { title })),
   forget: async (id: string) => void (await request('DELETE', session(id))),

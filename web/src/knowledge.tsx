@@ -23,7 +23,7 @@ export function KnowledgeScreen({ name }: { name: string }) {
           {all.value.collections?.length ? <ul class="runs">{all.value.collections.map((c) => <Row key={c.id} collection={c} used={all.value!.active === c.name} />)}</ul>
             : <Empty title={t('kb.none')}>{t('kb.none.hint')}</Empty>}
           <New />
-          <p class="hint">{t('kb.add')}</p>
+          <p class="hint">{t('kb.add').split('`').map((x, i) => (i % 2 ? <code>{x}</code> : x))}</p>
         </>
       )}
     </main>
