@@ -140,14 +140,14 @@ func (l *Library) Pieces(ctx context.Context, name string, n int64, skip, limit 
 	if err != nil {
 		return Pieces{}, err
 	}
-	docs, err := l.documents(ctx, c.ID, n)
+	docs, err := l.store.Documents(ctx, c.ID, n) // not as it was kept in memory: it may be gone
 	if err != nil {
 		return Pieces{}, err
 	}
-	d := docs[n]
-	if d == nil {
+	if len(docs) == 0 {
 		return Pieces{}, fmt.Errorf("document %d of %q: %w", n, name, ErrNoDocument)
 	}
+	d := &docs[0]
 	out := Pieces{Entry: l.entry(c, d), Passages: []Piece{}}
 	if limit <= 0 {
 		limit = 50
