@@ -78,7 +78,9 @@ func TestKilledUnderAnUpload(t *testing.T) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	enough := make(chan struct{})
-	text := func(name string) string { return name + " is about the harbour. " + strings.Repeat("Ropes and lamps. ", 500) }
+	text := func(name string) string {
+		return name + " is about the harbour. " + strings.Repeat("Ropes and lamps. ", 500)
+	}
 	endless, more := io.Pipe()
 	wg.Go(func() { _, _ = call("PUT", at+"/shelf/files?path=half.txt", endless) })
 	for w := range 4 {
