@@ -263,6 +263,12 @@ func (e *Engine) record(ctx context.Context, req Request, id string) (run.Record
 	if req.Limits == (run.Limits{}) {
 		req.Limits = e.limits
 	}
+	if req.In.Base == "" && req.In.Collection != "" && e.library != nil {
+		// What was put into a collection is shown by the path that it has there.
+		if c, err := e.library.Get(ctx, req.In.Collection); err == nil {
+			req.In.Base = e.library.Uploads(c)
+		}
+	}
 	if err := e.belongs(ctx, &req); err != nil {
 		return run.Record{}, err
 	}

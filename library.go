@@ -91,6 +91,8 @@ func (e *Engine) Snapshots(ctx context.Context, id string) (map[string]string, e
 type CollectionList struct {
 	Collections []kb.Collection `json:"collections"`
 	Active      string          `json:"active,omitempty"`
+	// MaxFile is how large a file may be that is read, in bytes.
+	MaxFile int64 `json:"max_file"`
 }
 
 // Collections returns the collections.
@@ -100,13 +102,18 @@ func (e *Engine) Collections(ctx context.Context) (CollectionList, error) {
 		return CollectionList{}, err
 	}
 	active, err := activeCollection(ctx, e.store)
-	return CollectionList{list, active}, err
+	for i := range list {
+		list[i] = e.shown(list[i])
+	}
+	return CollectionList{list, active, e.library.MaxFile()}, err
 }
 
 // CollectionDetail is a collection and what could not be read of it.
 type CollectionDetail struct {
 	kb.Collection
 	Failures []kb.FileFailure `json:"failures,omitempty"`
+	// Unread counts the files that were put into it and that no run has read yet.
+	Unread int `json:"unread,omitempty"`
 }
 
 // Collection returns a collection by its name or id.
@@ -119,7 +126,11 @@ func (e *Engine) Collection(ctx context.Context, name string) (CollectionDetail,
 		return CollectionDetail{}, err
 	}
 	failed, err := e.library.Failures(ctx, c.ID)
-	return CollectionDetail{c, failed}, err
+	if err != nil {
+		return CollectionDetail{}, err
+	}
+	unread, err := e.library.Unread(ctx, c.ID)
+	return CollectionDetail{e.shown(c), failed, unread}, err
 }
 
 // collection finds a collection; an empty name means the active one.
@@ -150,8 +161,8 @@ func (e *Engine) SearchCollection(ctx context.Context, name string, q kb.Query) 
 // from in one go.
 func (e *Engine) Passages(collection string) qa.Find { return qa.In(e.library, collection) }
 
-// DeleteCollection removes a collection. The files that it mirrors stay, and so
-// do the texts that runs have cited from it.
+// DeleteCollection removes a collection with what was put into it. The files that
+// it mirrors stay, and so do the texts that runs have cited from it.
 func (e *Engine) DeleteCollection(ctx context.Context, name string) error {
 	c, err := e.library.Get(ctx, name)
 	if err != nil {

@@ -29,6 +29,8 @@ type Collection struct {
 	User string `json:"user,omitempty"`
 	// Roots are the folders and files that it mirrors, as absolute paths.
 	Roots []string `json:"roots"`
+	// Tags are words by which it is chosen together with others.
+	Tags []string `json:"tags,omitempty"`
 	// Auto marks a collection that was made for a folder which somebody asked
 	// about; its name is the folder's path.
 	Auto     bool      `json:"auto,omitempty"`
@@ -43,6 +45,9 @@ type Collection struct {
 	// Outdated counts the documents that another version of the program read,
 	// see Library.Outdated. A store leaves it 0; Library.List fills it in.
 	Outdated int `json:"outdated,omitempty"`
+	// Uploads says that it has a folder of its own for what is put into it, see
+	// Library.Uploads. A store leaves it out; whoever shows it fills it in.
+	Uploads bool `json:"uploads,omitempty"`
 	// The highest numbers that were ever used, by what is there or was: new
 	// ones lie above.
 	LastDocument int64 `json:"-"`
@@ -145,6 +150,8 @@ type Change struct {
 	// Roots, if not nil, replace the collection's. Synced, if not zero, is set.
 	Roots  []string
 	Synced time.Time
+	// Tags, if not nil, replace the collection's.
+	Tags []string
 	// Name, if not empty, is the collection's from now on, and it is none that
 	// was made by itself any more. It is refused with ErrExists when it is taken.
 	Name string

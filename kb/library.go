@@ -64,6 +64,9 @@ type Options struct {
 	EmbedBatch int
 	// Shared are names of the operator's collections that every user may ask.
 	Shared []string
+	// Uploads is the folder below which files are kept that are put into
+	// collections; "" where none can be.
+	Uploads string
 	// Terms says what words are in another language, so that questions find
 	// documents in others than their own; nil: they don't.
 	Terms *terms.Dictionary
@@ -118,6 +121,9 @@ func New(store Store, reader PageReader, embedder Embedder, opts Options) *Libra
 		syncs: map[string]*turn{}, views: map[string]*viewSlot{},
 	}
 }
+
+// MaxFile is how large a file may be that is read, in bytes.
+func (l *Library) MaxFile() int64 { return l.opts.MaxFile }
 
 // Create is CreateFor the operator.
 func (l *Library) Create(ctx context.Context, name string, roots ...string) (Collection, error) {
@@ -297,8 +303,8 @@ func (l *Library) List(ctx context.Context) ([]Collection, error) {
 	return list, err
 }
 
-// Delete removes a collection with all that is in it; the files that it
-// mirrors stay. It fails with ErrNoCollection.
+// Delete removes a collection with all that is in it, also what was put into it;
+// the files that it mirrors stay. It fails with ErrNoCollection.
 func (l *Library) Delete(ctx context.Context, name string) error {
 	c, err := l.Get(ctx, name)
 	if err != nil {
@@ -312,6 +318,11 @@ func (l *Library) Delete(ctx context.Context, name string) error {
 	l.mu.Unlock()
 	l.docs.forget(c.ID)
 	l.results.forget(c.ID)
+	if own := l.Uploads(c); own != "" {
+		if err := os.RemoveAll(own); err != nil {
+			return fmt.Errorf("collection %q is deleted, and what was put into it is not: %w", name, err)
+		}
+	}
 	return nil
 }
 

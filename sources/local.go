@@ -28,6 +28,9 @@ type Target struct {
 	// Also are more documents to ask, each by paths or by the name of a
 	// collection.
 	Also []Documents `json:"also,omitempty"`
+	// Reread has files read again that have not changed, and those that could
+	// not be read before.
+	Reread bool `json:"reread,omitempty"`
 	// Base is the folder against which paths of files are shown.
 	Base string `json:"base,omitempty"`
 	// Web is the part of the web that is asked, beside documents if any are
@@ -125,7 +128,7 @@ func (l *Local) prepare(ctx context.Context, s *run.Scope, step string, in Targe
 		}
 		until, cancel := s.UntilFinish(ctx)
 		defer cancel()
-		done, err := l.Library.Sync(until, c.ID, kb.SyncOptions{Progress: func(at kb.Progress) {
+		done, err := l.Library.Sync(until, c.ID, kb.SyncOptions{Rehash: in.Reread, Progress: func(at kb.Progress) {
 			_ = s.Emit(progress(at, in.Base)) // what passes by is not recorded
 		}})
 		switch {
@@ -259,8 +262,11 @@ func (p Prepared) Notes(code lang.Code) []string {
 		for _, f := range first(p.Failures, 3) {
 			named = append(named, f.Path+" ("+f.Why+")")
 		}
-		text := lang.Text(code, "research.unread", "n", p.Failed) + ": " + strings.Join(named, "; ")
-		if p.Failed > len(named) {
+		text := lang.Text(code, "research.unread", "n", p.Failed)
+		if len(named) > 0 {
+			text += ": " + strings.Join(named, "; ")
+		}
+		if len(named) > 0 && p.Failed > len(named) {
 			text += " …"
 		}
 		out = append(out, text)

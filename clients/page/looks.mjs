@@ -39,11 +39,6 @@ await open(chromium, async (browser) => {
   await page.goto('/talk/' + run);
   await expect(page.locator('.turn .prose button.cite')).atLeast(1);
   await look('talk');
-  await page.goto('/knowledge/papers');
-  await page.getByRole('searchbox').fill('lamp');
-  await page.getByRole('searchbox').press('Enter');
-  await expect(page.locator('.quoted')).text('The lamp is kept in the tower');
-  await look('knowledge');
   await page.goto('/agents');
   await expect(page.locator('.cards li')).atLeast(2);
   await page.locator('.cards summary').first().click();

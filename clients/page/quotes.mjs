@@ -37,7 +37,7 @@ await open(chromium, async (browser) => {
   await page.goto('/knowledge');
   await page.locator('.runs a', { hasText: collection }).click();
   await expect(page.locator('main')).text('Could not be read: 1');
-  await expect(page.locator('.findings')).text('broken.pdf');
+  await expect(page.locator('.files > li.failed')).text('broken.pdf');
   await page.getByRole('button', { name: 'Use where none is named' }).click();
   await expect(page.locator('.tag')).text('in use');
   await fits(page, 'a collection on a phone');

@@ -44,7 +44,7 @@ const json = (body) => ({ contentType: 'application/json', body: JSON.stringify(
 await open(chromium, async (browser) => {
   for (let at = 0; at < payloads.length; at += 60) {
     const list = payloads.slice(at, at + 60);
-    const page = await tab(browser, url);
+    const page = await tab(browser, url, { quiet: ['400 (Bad Request)'] }); // names that are not taken
     const passages = list.map((text) => ({ text, passage: { source: 1, start: 0, end: 4, heading_path: [text] }, link: text }));
     const report = {
       version: 1, question: list[0], outcome: 'partial', kind: 'research', coverage: { claims: { covered: 1, total: 2 }, facets: { covered: 1, total: 2 }, missing: list, independent: 1 }, notes: list, follow_ups: list,
@@ -57,7 +57,12 @@ await open(chromium, async (browser) => {
     await page.route('**/api/runs/x/report.json', (r) => r.fulfill(json(report)));
     await page.route('**/api/runs/x/snapshots/*', (r) => r.fulfill({ contentType: 'text/plain', body: list.join('\n') }));
     await page.route('**/api/runs?*', (r) => r.fulfill(json(list.map((title, i) => ({ ...record, id: 'x' + i, title, mode: title })))));
-    await page.route('**/api/kb/collections', (r) => r.fulfill(json({ collections: list.map((name, i) => ({ id: 'c' + i, name, documents: 1 })) })));
+    await page.route('**/api/kb/collections', (r) => r.fulfill(json({ collections: list.map((name, i) => ({ id: 'c' + i, name, documents: 1, tags: [name, 'tag'] })) })));
+    const failure = (reason) => ({ reason, why: reason });
+    await page.route('**/api/kb/collections/x', (r) => r.fulfill(json({ id: 'x', name: 'x', documents: 1, chunks: 1, roots: list, tags: list, unread: 1 })));
+    await page.route('**/api/kb/collections/x/documents?*', (r) => r.fulfill(json({ total: list.length, documents: list.map((path, n) => ({ n, path, title: path + '!', format: path, size: 1, chunks: 1, uploaded: true, failure: n % 2 ? failure(path) : undefined })) })));
+    await page.route('**/api/kb/collections/x/documents/*', (r) => r.fulfill(json({ n: 0, path: list[0], size: 1, chunks: list.length, passages: list.map((text, i) => ({ id: '0.' + i, headings: [text], text })) })));
+    await page.route('**/api/kb/collections/x/search', (r) => r.fulfill(json({ hits: list.map((text) => ({ path: text, title: text, text, headings: [text], score: 1 })) })));
     await page.route('**/api/doctor*', (r) => r.fulfill(json(list.map((what) => ({ what, ok: false, detail: what, hint: what })))));
 
     await page.route('**/api/runs/y/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(list, false) }));
@@ -101,6 +106,10 @@ await open(chromium, async (browser) => {
       });
       assert.deepEqual(found, [], `${where}, payloads from ${at}`);
     };
+    // What is given to the collection is taken by the server itself.
+    const made = await (await fetch(url + '/api/kb/collections', { method: 'POST', body: JSON.stringify({ name: 'files ' + at }) })).json();
+    await page.route('**/api/kb/collections/x/files?*', (r) => r.continue({ url: r.request().url().replace('/x/files', `/${made.id}/files`) }));
+    await page.route('**/api/kb/collections/x/ingest', (r) => r.continue({ url: r.request().url().replace('/x/ingest', `/${made.id}/ingest`) }));
     await page.goto('/run/x');
     await expect(page.locator('.prose p').first()).shown();
     await expect(page.locator('.exports button')).atLeast(5);
@@ -123,7 +132,20 @@ await open(chromium, async (browser) => {
     await page.goto('/run/x/source/1?at=0-9');
     await expect(page.locator('.snapshot mark')).shown();
     await harmless('a source');
-    for (const [path, sign] of [['/', '.runs li'], ['/library', '.runs li'], ['/settings', '.findings li']]) {
+    await page.goto('/knowledge/x');
+    await page.locator('.files summary').first().click();
+    await expect(page.locator('.pieces li')).count(list.length);
+    await page.locator('.sources input').fill('x');
+    await page.locator('.sources input').press('Enter');
+    await expect(page.locator('.sources > ol > li')).count(list.length);
+    await harmless('a collection');
+    // As names of files that are given, some taken and some refused.
+    await page.locator('input[type=file]').first().setInputFiles(list.map((name, i) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('text ' + i) })));
+    await expect(page.locator('.given li')).count(list.length);
+    await page.locator('.given').evaluate((el) => (el.open = true));
+    await expect(page.locator('.given li.waits, .given li.sending')).count(0);
+    await harmless('files that are given');
+    for (const [path, sign] of [['/', '.runs li'], ['/knowledge', '.runs li'], ['/library', '.runs li'], ['/settings', '.findings li']]) {
       await page.goto(path);
       await expect(page.locator(sign).first()).shown();
       await harmless(path);

@@ -12,7 +12,7 @@ import (
 // TestHelp holds the help of every command to its golden text.
 func TestHelp(t *testing.T) {
 	for _, command := range []string{
-		"", "research", "ask", "chat", "kb", "kb add", "kb list", "kb search", "kb use", "kb rm", "dict", "dict add", "dict list", "dict remove", "doctor", "runs report", "runs", "runs list", "runs show", "runs watch", "runs answer", "runs pause", "runs resume", "runs cancel",
+		"", "research", "ask", "chat", "kb", "kb add", "kb list", "kb search", "kb docs", "kb reindex", "kb tag", "kb use", "kb rm", "dict", "dict add", "dict list", "dict remove", "doctor", "runs report", "runs", "runs list", "runs show", "runs watch", "runs answer", "runs pause", "runs resume", "runs cancel",
 		"runs finish", "runs steer", "runs fork", "runs replay", "runs export", "runs rm", "verify", "models", "models show", "models list",
 		"models test", "config", "config show", "config explain", "config init", "config path", "completion", "version",
 		"agents", "agents list", "agents show", "agents run", "templates", "templates list", "templates show", "templates save", "templates diff", "templates publish",

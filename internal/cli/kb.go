@@ -20,11 +20,14 @@ import (
 )
 
 type kbCmd struct {
-	List   kbList   `cmd:"" default:"withargs" help:"List the collections, or what could not be read of one."`
-	Add    kbAdd    `cmd:"" help:"Read folders and files into a collection, or bring it up to date."`
-	Search kbSearch `cmd:"" help:"Show the passages of a collection that are about something."`
-	Use    kbUse    `cmd:"" help:"Choose the collection that is asked when none is named."`
-	Rm     kbRm     `cmd:"" help:"Forget a collection; the files stay."`
+	List    kbList    `cmd:"" default:"withargs" help:"List the collections, or what could not be read of one."`
+	Add     kbAdd     `cmd:"" help:"Read folders and files into a collection, or bring it up to date."`
+	Search  kbSearch  `cmd:"" help:"Show the passages of a collection that are about something."`
+	Docs    kbDocs    `cmd:"" help:"List the documents of a collection, or show the passages of one."`
+	Reindex kbReindex `cmd:"" help:"Read what is in a collection again."`
+	Tag     kbTag     `cmd:"" help:"Give a collection other tags."`
+	Use     kbUse     `cmd:"" help:"Choose the collection that is asked when none is named."`
+	Rm      kbRm      `cmd:"" help:"Forget a collection; the files that it mirrors stay."`
 }
 
 func (kbCmd) Help() string {
@@ -38,6 +41,7 @@ changed. "dossier research --in DIR" makes a collection of its own for DIR.
 type kbAdd struct {
 	Paths []string `arg:"" help:"Folders and files."`
 	Name  string   `placeholder:"NAME" help:"Name of the collection (default: that of the first folder)."`
+	Tag   []string `placeholder:"TAG" help:"A tag of the collection; may be repeated."`
 }
 
 func (kbAdd) Help() string {
@@ -86,6 +90,11 @@ func (c *kbAdd) Run(a *app) error {
 		f := &follower{app: a, link: l, rec: rec, lang: code, view: a.newView(l, rec, a.proc.Stdout, code, report.Short)}
 		if err := f.run(a.ctx); err != nil {
 			return err
+		}
+		if len(c.Tag) > 0 {
+			if _, err := l.TagCollection(a.ctx, in.Collection, c.Tag); err != nil {
+				return err
+			}
 		}
 		a.notef("%s", lang.Text(code, "ingest.next", "command", fmt.Sprintf("dossier research \"…\" --in %s", quoted(in.Collection))))
 		return nil
@@ -199,11 +208,14 @@ func (c kbList) Run(a *app) error {
 		if !c.Synced.IsZero() {
 			synced = "read " + c.Synced.Local().Format("2006-01-02 15:04")
 		}
-		failed := ""
+		failed, tags := "", ""
+		if len(c.Tags) > 0 {
+			tags = " [" + term.Line(strings.Join(c.Tags, ", ")) + "]"
+		}
 		if c.Failed > 0 {
 			failed = fmt.Sprintf(", %d files without text", c.Failed)
 		}
-		fmt.Fprintf(&b, "%s %-20s  %6d documents%s, %d passages, %s\n", mark, term.Line(c.Name), c.Documents, failed, c.Chunks, synced)
+		fmt.Fprintf(&b, "%s %-20s  %6d documents%s, %d passages, %s%s\n", mark, term.Line(c.Name), c.Documents, failed, c.Chunks, synced, tags)
 		for _, root := range c.Roots {
 			if root != c.Name {
 				fmt.Fprintf(&b, "    %s\n", term.Line(root))
@@ -218,11 +230,10 @@ func (c kbList) Run(a *app) error {
 // outdated is the line about the documents of a collection that another version
 // of the program read, and what to do about them.
 func outdated(c kb.Collection) string {
-	if c.Outdated == 0 || len(c.Roots) == 0 {
+	if c.Outdated == 0 {
 		return ""
 	}
-	return fmt.Sprintf("    read by another version: %d; `dossier kb add %s --name %s` reads them again\n",
-		c.Outdated, term.Line(quoted(c.Roots[0])), term.Line(quoted(c.Name)))
+	return fmt.Sprintf("    read by another version: %d; `dossier kb reindex %s` reads them again\n", c.Outdated, term.Line(quoted(c.Name)))
 }
 
 type kbSearch struct {
@@ -383,7 +394,7 @@ func (c kbRm) Run(a *app) error {
 			if err != nil {
 				return err
 			}
-			a.notef("forgot %s; its files are untouched", term.Line(full))
+			a.notef("forgot %s; the files that it mirrored are untouched", term.Line(full))
 		}
 		return nil
 	})

@@ -111,9 +111,13 @@ func (g *gate) admit(w http.ResponseWriter, r *http.Request, route Route) error 
 		d := &door{gate: g, token: bearer(r), proxied: forwarded(r)}
 		return route.Serve(w, r.WithContext(context.WithValue(r.Context(), doorKey{}, d)))
 	}
+	body := r.Body
 	r, err := g.admitted(w, r, route.Scope)
 	if err != nil {
 		return err
+	}
+	if route.Large {
+		r.Body = body
 	}
 	return route.Serve(w, r)
 }

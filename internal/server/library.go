@@ -41,7 +41,7 @@ func libraryRoutes() []Route {
 			},
 		},
 		{
-			Pattern: "DELETE " + aCollection, Scope: access.Documents, Doc: &Doc{Summary: "Delete a collection; the files that it mirrors stay"},
+			Pattern: "DELETE " + aCollection, Scope: access.Documents, Doc: &Doc{Summary: "Delete a collection with what was put into it; the files that it mirrors stay"},
 			Serve: func(w http.ResponseWriter, r *http.Request) error {
 				return done(w, EngineOf(r.Context()).DeleteCollection(r.Context(), r.PathValue("name")))
 			},

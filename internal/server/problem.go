@@ -59,6 +59,8 @@ var known = []struct {
 	{store.ErrReadOnly, "read_only", http.StatusInternalServerError, "make the data directory writable or choose another one with --data DIR"},
 	{dossier.ErrNoReport, "no_report", http.StatusNotFound, "`dossier runs show ID` tells how far it is; only runs that search have a report"},
 	{kb.ErrNoCollection, "no_collection", http.StatusNotFound, "`dossier kb list` shows the collections; `dossier kb add DIR` makes one"},
+	{kb.ErrNoDocument, "no_document", http.StatusNotFound, "`dossier kb docs NAME` lists the documents of a collection"},
+	{kb.ErrExists, "collection_exists", http.StatusConflict, "choose another name"},
 	{dossier.ErrNoSchedule, "no_schedule", http.StatusNotFound, "`dossier schedules` lists the schedules"},
 	{dossier.ErrNoDelivery, "no_delivery", http.StatusNotFound, "`dossier webhooks deliveries` lists what was sent"},
 	{access.ErrNoToken, "no_token", http.StatusNotFound, "`dossier tokens list` shows the tokens"},

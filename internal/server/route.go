@@ -29,6 +29,8 @@ type Route struct {
 	// no engine.
 	Scope access.Scope
 	Serve Handler
+	// Large says that the route itself bounds the body that it takes.
+	Large bool
 	// Doc is what /openapi.json says of it; nil leaves it out.
 	Doc *Doc
 }

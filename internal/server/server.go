@@ -89,6 +89,7 @@ type Engine interface {
 	Runs
 	Conversations
 	Library
+	Documents
 	Fleet
 	Keyring
 	Schedules
@@ -132,7 +133,7 @@ func (a *api) routes() Protocol {
 		},
 	}}
 	for _, more := range [][]Route{
-		runRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), libraryRoutes(), a.connectionRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
+		runRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), documentRoutes(), libraryRoutes(), a.connectionRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
 	} {
 		p.Routes = append(p.Routes, more...)
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"dossier"
 	"dossier/kb"
+	"dossier/run"
 	"dossier/sources"
 )
 
@@ -79,7 +81,10 @@ func (v view) target(ctx context.Context, req *dossier.Request) error {
 	}
 	if in.Base != "" {
 		if _, err := v.policy.Folders.Allow(in.Base); err != nil {
-			return err
+			if len(in.Paths) > 0 {
+				return err
+			}
+			in.Base = "" // of a request that is made again
 		}
 	}
 	return nil
@@ -161,7 +166,7 @@ func (v view) Collection(ctx context.Context, name string) (dossier.CollectionDe
 	}
 	c.Collection = v.public(c.Collection)
 	if c.User != v.caller.User {
-		c.Failures = nil
+		c.Failures, c.Unread = nil, 0
 	}
 	return c, nil
 }
@@ -186,14 +191,93 @@ func (v view) SearchCollection(ctx context.Context, name string, q kb.Query) (kb
 
 // DeleteCollection implements Library.
 func (v view) DeleteCollection(ctx context.Context, name string) error {
-	c, err := v.Collection(ctx, name)
+	c, err := v.ownCollection(ctx, name)
 	if err != nil {
 		return err
 	}
-	if !v.caller.Operates() && c.User != v.caller.User {
-		return v.operators()
-	}
 	return v.Engine.DeleteCollection(ctx, c.ID)
+}
+
+// ownCollection is a collection that the caller may change.
+func (v view) ownCollection(ctx context.Context, name string) (dossier.CollectionDetail, error) {
+	c, err := v.Collection(ctx, name)
+	if err == nil && c.User != v.caller.User {
+		err = v.operators()
+	}
+	return c, err
+}
+
+// CreateCollection implements Documents.
+func (v view) CreateCollection(ctx context.Context, n dossier.NewCollection) (kb.Collection, error) {
+	n.User = v.caller.User
+	return v.Engine.CreateCollection(ctx, n)
+}
+
+// TagCollection implements Documents.
+func (v view) TagCollection(ctx context.Context, name string, tags []string) (kb.Collection, error) {
+	c, err := v.ownCollection(ctx, name)
+	if err != nil {
+		return kb.Collection{}, err
+	}
+	return v.Engine.TagCollection(ctx, c.ID, tags)
+}
+
+// PutFile implements Documents.
+func (v view) PutFile(ctx context.Context, name, path string, from io.Reader) (dossier.Stored, error) {
+	c, err := v.ownCollection(ctx, name)
+	if err != nil {
+		return dossier.Stored{}, err
+	}
+	return v.Engine.PutFile(ctx, c.ID, path, from)
+}
+
+// Documents implements Documents. What could not be read is for the owner.
+func (v view) Documents(ctx context.Context, name string, f kb.EntryFilter) (kb.Entries, error) {
+	c, err := v.Collection(ctx, name)
+	if err != nil {
+		return kb.Entries{}, err
+	}
+	if !v.caller.Operates() && c.User != v.caller.User {
+		f.Failed = new(bool)
+	}
+	return v.Engine.Documents(ctx, c.ID, f)
+}
+
+// Document implements Documents.
+func (v view) Document(ctx context.Context, name string, n int64, skip, limit int) (kb.Pieces, error) {
+	c, err := v.Collection(ctx, name)
+	if err != nil {
+		return kb.Pieces{}, err
+	}
+	return v.Engine.Document(ctx, c.ID, n, skip, limit)
+}
+
+// DiscardDocument implements Documents.
+func (v view) DiscardDocument(ctx context.Context, name string, n int64) error {
+	c, err := v.ownCollection(ctx, name)
+	if err != nil {
+		return err
+	}
+	return v.Engine.DiscardDocument(ctx, c.ID, n)
+}
+
+// IngestCollection implements Documents. The folders of a user's collection have to
+// be such as may still be asked about.
+func (v view) IngestCollection(ctx context.Context, name string, o dossier.IngestOptions) (run.Record, error) {
+	c, err := v.ownCollection(ctx, name)
+	if err != nil {
+		return run.Record{}, err
+	}
+	if o.User = v.caller.User; !v.caller.Operates() {
+		for _, root := range c.Roots {
+			if _, err := v.policy.Folders.Allow(root); err != nil {
+				return run.Record{}, err
+			}
+		}
+	}
+	rec, err := v.Engine.IngestCollection(ctx, c.ID, o)
+	about(ctx, rec.ID)
+	return v.shown(rec), err
 }
 
 // UseCollection implements Library.

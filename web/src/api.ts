@@ -81,6 +81,9 @@ export interface Collection {
   id: string;
   name: string;
   roots?: string[] | null;
+  tags?: string[] | null;
+  uploads?: boolean;
+  unread?: number;
   documents: number;
   chunks?: number;
   failed?: number;
@@ -189,6 +192,7 @@ export function setToken(text: string) {
 }
 
 export const hasToken = () => token !== '';
+export const bearer = (): Record<string, string> => (token ? { Authorization: 'Bearer ' + token } : {});
 
 /** request asks the server, and fails with Refused where it says no. */
 export async function request(method: string, path: string, body?: unknown, more: RequestInit = {}): Promise<Response> {
@@ -221,13 +225,17 @@ const tell = async (id: string, what: string, body?: unknown) => void (await req
 
 export const api = {
   abilities: () => get<Abilities>('/api/abilities'),
-  collections: async () => (await get<{ collections: Collection[] | null; active?: string }>('/api/kb/collections')),
+  collections: async () => (await get<{ collections: Collection[] | null; active?: string; max_file?: number }>('/api/kb/collections')),
   collection: (name: string, signal?: AbortSignal) => get<Collection>(collection(name), signal),
   use: async (name: string) => void (await request('POST', '/api/kb/use', { name })),
   drop: async (name: string) => void (await request('DELETE', collection(name))),
   look: async (name: string, text: string): Promise<Found> => (await request('POST', collection(name) + '/search', { Text: text, Limit: 8 })).json(),
   runs: (query: Record<string, string>, signal?: AbortSignal) => get<RunRecord[]>('/api/runs?' + new URLSearchParams(query), signal),
-  sessions: (signal?: AbortSignal) => get<Session[]>('/api/sessions?limit=100', signal),
+  /** sessions are the conversations; what read documents in is none. */
+  sessions: async (signal?: AbortSignal) => {
+    const [all, read] = await Promise.all([get<Session[]>('/api/sessions?limit=100', signal), get<RunRecord[]>('/api/runs?mode=ingest&limit=100', signal)]);
+    return all.filter((s) => s.runs > 1 || !read.some((r) => r.session === s.id));
+  },
   session: (id: string, signal?: AbortSignal) => get<Session>(session(id), signal),
   rename: async (id: string, title: string) => void (await request('PATCH', session(id), { title })),
   forget: async (id: string) => void (await request('DELETE', session(id))),

@@ -29,7 +29,7 @@ function remember<T>(name: string, initial: T): [T, (v: T) => void] {
 
 export function AskScreen() {
   const abilities = useLoaded(() => api.abilities(), []);
-  const recent = useLoaded((signal) => api.runs({ limit: '12' }, signal), []);
+  const recent = useLoaded((signal) => api.runs({ limit: '40' }, signal).then((l) => l.filter((r) => r.mode !== 'ingest').slice(0, 12)), []);
   const listed = recent.value?.some((r) => r.status === 'running' || r.status === 'queued' || r.status === 'waiting');
   useEffect(() => {
     if (!listed) return;
@@ -66,6 +66,7 @@ function Form({ abilities }: { abilities: Abilities }) {
   const { busy, error, act } = useAction();
   const chosen = known.includes(mode as any) && (mode !== 'chat' || written) ? mode : known.find((m) => m !== 'chat') ?? known[0];
   const lists = collections.value?.collections ?? [];
+  const tags = [...new Set(lists.flatMap((c) => c.tags ?? []))].sort();
   const places = where.filter((w) => w === WEB || lists.some((c) => c.name === w));
 
   const start = () =>
@@ -113,6 +114,11 @@ function Form({ abilities }: { abilities: Abilities }) {
           {lists.filter((c) => !c.auto || places.includes(c.name)).map((c) => (
             <Chip on={places.includes(c.name)} change={() => setWhere(toggled(places, c.name))}>{shortName(c)} <small>{format(c.documents)}</small></Chip>
           ))}
+          {tags.map((tag) => {
+            const of = lists.filter((c) => c.tags?.includes(tag)).map((c) => c.name);
+            const on = of.every((n) => places.includes(n));
+            return <Chip on={on} change={() => setWhere(on ? places.filter((p) => !of.includes(p)) : [...new Set([...places, ...of])])}>#{tag} <small>{format(of.length)}</small></Chip>;
+          })}
         </fieldset>
       )}
 

@@ -6,5 +6,6 @@ import './api';
 import './i18n';
 import './router';
 import './runs';
+import './stream';
 import './theme';
 import './ui';

@@ -3,41 +3,68 @@
 
 import { useState } from 'preact/hooks';
 import { api, type Collection, type Found } from './api';
+import { Documents } from './documents';
 import { ago, count, format, t } from './i18n';
+import { kb, tagsIn } from './kb';
 import { go } from './router';
 import { Button, Empty, Icon, Spinner, Tile, Trouble, host, useAction, useLoaded } from './ui';
+import { Drop, read } from './upload';
 
 const path = (name: string) => '/knowledge/' + encodeURIComponent(name);
 
 export function KnowledgeScreen({ name }: { name: string }) {
   const all = useLoaded(() => api.collections(), [name]);
-  if (name) return <One key={name} name={name} used={all.value?.active === name} changed={all.again} />;
+  if (name) return <One key={name} name={name} used={all.value?.active === name} most={all.value?.max_file ?? 64 << 20} changed={all.again} />;
   return (
     <main class="narrow" id="main">
       <h1>{t('kb.title')}</h1>
-      {all.error ? <Trouble error={all.error} again={all.again} /> : !all.value ? <Spinner /> : !all.value.collections?.length ? <Empty title={t('kb.none')}>{t('kb.add')}</Empty> : (
+      {all.error ? <Trouble error={all.error} again={all.again} /> : !all.value ? <Spinner /> : (
         <>
-          <ul class="runs">{all.value.collections.map((c) => <Row key={c.id} collection={c} used={all.value!.active === c.name} />)}</ul>
-          <p class="hint">{t('kb.add')}</p>
+          {all.value.collections?.length ? <ul class="runs">{all.value.collections.map((c) => <Row key={c.id} collection={c} used={all.value!.active === c.name} />)}</ul>
+            : <Empty title={t('kb.none')}>{t('kb.none.hint')}</Empty>}
+          <New />
+          <p class="hint">{t('kb.add').split('`').map((x, i) => (i % 2 ? <code>{x}</code> : x))}</p>
         </>
       )}
     </main>
   );
 }
 
+const Tags = ({ of }: { of?: string[] | null }) => <>{of?.map((tag) => <span class="tag">{tag}</span>)}</>;
+
 function Row({ collection: c, used }: { collection: Collection; used: boolean }) {
   return (
     <li>
       <a href={path(c.name)} data-go>
         <strong>{c.auto ? host(c.name) : c.name}</strong>
-        <span class="meta">{used && <span class="tag finish">{t('kb.used')}</span>}<span>{count('docs', c.documents)}</span>{c.synced && <span>{ago(c.synced)}</span>}{!!c.failed && <span class="hint bad">{t('kb.failed', { n: format(c.failed) })}</span>}</span>
+        <span class="meta">{used && <span class="tag finish">{t('kb.used')}</span>}<Tags of={c.tags} /><span>{count('docs', c.documents)}</span>{c.synced && <span>{ago(c.synced)}</span>}{!!c.failed && <span class="hint bad">{t('kb.failed', { n: format(c.failed) })}</span>}</span>
       </a>
     </li>
   );
 }
 
-function One({ name, used, changed }: { name: string; used: boolean; changed: () => void }) {
+function New() {
+  const [name, setName] = useState('');
+  const [tags, setTags] = useState('');
+  const { busy, error, act } = useAction();
+  const make = () => act(async () => go(path((await kb.create(name, tagsIn(tags))).name)));
+  return (
+    <form class="panel new" onSubmit={(e) => (e.preventDefault(), name.trim() && make())}>
+      <h2>{t('kb.new')}</h2>
+      <div class="two">
+        <label class="field"><span>{t('kb.name')}</span><input value={name} maxLength={200} onInput={(e) => setName(e.currentTarget.value)} /></label>
+        <label class="field"><span>{t('kb.tags')}</span><input value={tags} onInput={(e) => setTags(e.currentTarget.value)} /></label>
+      </div>
+      <div><Button type="submit" icon="plus" disabled={busy || !name.trim()}>{t('kb.create')}</Button></div>
+      {error ? <Trouble error={error} /> : null}
+    </form>
+  );
+}
+
+function One({ name, used, most, changed }: { name: string; used: boolean; most: number; changed: () => void }) {
   const loaded = useLoaded((signal) => api.collection(name, signal), [name]);
+  const [round, setRound] = useState(0);
+  const [tags, setTags] = useState<string | null>(null);
   const { busy, error, act } = useAction();
   const c = loaded.value;
   return (
@@ -46,19 +73,24 @@ function One({ name, used, changed }: { name: string; used: boolean; changed: ()
       <h1>{c?.auto ? host(name) : name}</h1>
       {loaded.error ? <Trouble error={loaded.error} again={loaded.again} /> : !c ? <Spinner /> : (
         <>
-          <p class="meta">{used && <span class="tag finish">{t('kb.used')}</span>}<span>{count('docs', c.documents)}</span><span>{count('passages', c.chunks ?? 0)}</span>{c.synced && <span>{ago(c.synced)}</span>}</p>
-          {c.roots && c.roots.length > 0 && <p class="hint">{t('kb.roots')}: {c.roots.join(', ')}</p>}
+          <p class="meta">{used && <span class="tag finish">{t('kb.used')}</span>}<span>{count('docs', c.documents)}</span><span>{count('passages', c.chunks ?? 0)}</span>{c.synced && <span>{ago(c.synced)}</span>}{!!c.failed && <span class="hint bad">{t('kb.failed', { n: format(c.failed) })}</span>}</p>
+          {tags === null
+            ? <p class="meta"><Tags of={c.tags} /><Button tone="quiet" small icon="pen" onClick={() => setTags((c.tags ?? []).join(', '))}>{t('kb.tags.edit')}</Button></p>
+            : (
+              <form class="row tags" onSubmit={async (e) => (e.preventDefault(), (await act(() => kb.tag(name, tagsIn(tags)))) && (setTags(null), loaded.again()))}>
+                <label class="field"><span>{t('kb.tags')}</span><input autofocus value={tags} onInput={(e) => setTags(e.currentTarget.value)} /></label>
+                <Button type="submit" icon="check" disabled={busy}>{t('kb.save')}</Button>
+              </form>
+            )}
+          {!!c.roots?.length && <p class="hint">{t('kb.roots')}: {c.roots.join(', ')}</p>}
           {!!c.outdated && <p class="notice"><Icon name="warn" />{t('kb.outdated', { n: format(c.outdated) })}</p>}
-          <Look name={name} />
-          {c.failures && c.failures.length > 0 && (
-            <section class="panel">
-              <h2>{t('kb.failed', { n: format(c.failures.length) })}</h2>
-              <ul class="findings">{c.failures.map((f) => <li class="bad"><Icon name="warn" /><div><strong>{host(f.path)}</strong><p class="hint">{f.why}</p></div></li>)}</ul>
-            </section>
-          )}
+          <Drop name={name} most={most} unread={c.unread ?? 0} done={() => (setRound((n) => n + 1), loaded.again())} />
+          {c.documents > 0 && <Look name={name} />}
+          <Documents name={name} round={round} changed={loaded.again} />
           <div class="controls">
             {!used && <Button disabled={busy} onClick={async () => (await act(() => api.use(name))) && changed()}>{t('kb.use')}</Button>}
-            <Button tone="danger" icon="trash" disabled={busy} onClick={async () => confirm(t('kb.delete.sure', { name })) && (await act(() => api.drop(name))) && go('/knowledge')}>{t('kb.delete')}</Button>
+            <Button disabled={busy} onClick={() => read(name, true)}>{t('kb.reindex')}</Button>
+            <Button tone="danger" icon="trash" disabled={busy} onClick={async () => confirm(c.uploads ? t('kb.delete.all', { name }) : t('kb.delete.sure', { name })) && (await act(() => api.drop(name))) && go('/knowledge')}>{t('kb.delete')}</Button>
           </div>
           {error ? <Trouble error={error} /> : null}
         </>
@@ -74,7 +106,7 @@ function Look({ name }: { name: string }) {
   return (
     <section class="sources" aria-labelledby="look">
       <h2 id="look">{t('kb.search')}</h2>
-      <form class="filters" role="search" onSubmit={(e) => (e.preventDefault(), text.trim() && act(async () => setFound(await api.look(name, text.trim()))))}>
+      <form class="filters" role="search" aria-labelledby="look" onSubmit={(e) => (e.preventDefault(), text.trim() && act(async () => setFound(await api.look(name, text.trim()))))}>
         <label class="find"><Icon name="search" /><span class="hidden">{t('kb.search')}</span><input type="search" value={text} onInput={(e) => set(e.currentTarget.value)} /></label>
         <Button type="submit" icon="search" disabled={busy || !text.trim()}>{t('kb.search')}</Button>
       </form>

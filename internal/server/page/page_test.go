@@ -161,6 +161,20 @@ func TestLooks(t *testing.T) {
 	}
 }
 
+// So are collections and lists.
+func TestLooksOfLists(t *testing.T) {
+	s := quoting(t)
+	if _, err := s.Engine.TagCollection(t.Context(), "papers", []string{"sea", "право", "港口"}); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_search", Request: mode.Request{Question: "Where is the lamp kept?", In: sources.Target{Collection: "papers"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, rec.ID)
+	drive(t, "looks-lists.mjs", object{"url": s.URL})
+}
+
 // A conversation of three turns, with a question that is asked anew in a branch:
 // what was said before goes along, and the conversation itself stays as it was.
 func TestConversation(t *testing.T) {

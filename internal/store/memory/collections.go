@@ -47,7 +47,7 @@ func (s *Store) CreateCollection(ctx context.Context, c kb.Collection) error {
 		return fmt.Errorf("collection %q: %w", c.Name, kb.ErrExists)
 	}
 	s.collections[c.ID] = &collection{
-		rec:       kb.Collection{ID: c.ID, Name: c.Name, User: c.User, Roots: c.Roots, Auto: c.Auto, Created: c.Created, Synced: c.Synced},
+		rec:       kb.Collection{ID: c.ID, Name: c.Name, User: c.User, Roots: c.Roots, Tags: c.Tags, Auto: c.Auto, Created: c.Created, Synced: c.Synced},
 		documents: map[int64]kb.Document{},
 		segments:  map[int64]kb.Segment{},
 	}
@@ -223,6 +223,9 @@ func (s *Store) ChangeCollection(ctx context.Context, id string, change kb.Chang
 	}
 	if change.Roots != nil {
 		c.rec.Roots = change.Roots
+	}
+	if change.Tags != nil {
+		c.rec.Tags = change.Tags
 	}
 	if !change.Synced.IsZero() {
 		c.rec.Synced = change.Synced

@@ -27,8 +27,8 @@ func (s *Store) CreateCollection(ctx context.Context, c kb.Collection) error {
 		if err := tx.row("INSERT INTO shelves DEFAULT VALUES RETURNING n", nil, &n); err != nil {
 			return err
 		}
-		return tx.exec("INSERT INTO collections (n, id, name, user, roots, auto, created, synced) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			n, c.ID, c.Name, c.User, roots, flag(c.Auto), moment(c.Created), moment(c.Synced))
+		return tx.exec("INSERT INTO collections (n, id, name, user, roots, tags, auto, created, synced) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			n, c.ID, c.Name, c.User, roots, encodeStrings(c.Tags), flag(c.Auto), moment(c.Created), moment(c.Synced))
 	})
 }
 
@@ -213,14 +213,17 @@ func (t *tx) change(id string, c kb.Change, contents []content) (int64, error) {
 			return 0, err
 		}
 	}
-	var roots any
+	var roots, tags any
 	if c.Roots != nil {
 		roots = encodeStrings(c.Roots)
 	}
+	if c.Tags != nil {
+		tags = encodeStrings(c.Tags)
+	}
 	return m.Revision, t.exec(`UPDATE collections SET revision = ?, last_document = ?, last_segment = ?,
 		documents = documents + ?, failed = failed + ?, chunks = chunks + ?, bytes = bytes + ?,
-		roots = coalesce(?, roots), synced = coalesce(nullif(?, 0), synced) WHERE n = ?`,
-		m.Revision, m.Document, m.Segment, sum.documents, sum.failed, sum.chunks, sum.bytes, roots, moment(c.Synced), n)
+		roots = coalesce(?, roots), tags = coalesce(?, tags), synced = coalesce(nullif(?, 0), synced) WHERE n = ?`,
+		m.Revision, m.Document, m.Segment, sum.documents, sum.failed, sum.chunks, sum.bytes, roots, tags, moment(c.Synced), n)
 }
 
 // rename gives a collection a name that no other has.

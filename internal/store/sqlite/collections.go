@@ -15,11 +15,11 @@ import (
 	"dossier/reader"
 )
 
-const selectCollection = `SELECT id, name, user, roots, auto, created, synced, revision, documents, failed, chunks, bytes, last_document, last_segment
+const selectCollection = `SELECT id, name, user, roots, tags, auto, created, synced, revision, documents, failed, chunks, bytes, last_document, last_segment
 	FROM collections `
 
 func scanCollection(row scanner) (c kb.Collection, err error) {
-	err = row.Scan(&c.ID, &c.Name, &c.User, stringsOf{&c.Roots}, &c.Auto, timeAt{&c.Created}, timeAt{&c.Synced}, &c.Revision,
+	err = row.Scan(&c.ID, &c.Name, &c.User, stringsOf{&c.Roots}, stringsOf{&c.Tags}, &c.Auto, timeAt{&c.Created}, timeAt{&c.Synced}, &c.Revision,
 		&c.Documents, &c.Failed, &c.Chunks, &c.Bytes, &c.LastDocument, &c.LastSegment)
 	return c, err
 }

@@ -143,6 +143,9 @@ func (s *shelf) next(t *rapid.T) (c kb.Change, after *shelf, want error) {
 	if c.Roots = anyTexts.Draw(t, "roots"); c.Roots != nil {
 		after.rec.Roots = c.Roots
 	}
+	if c.Tags = anyTexts.Draw(t, "tags"); c.Tags != nil {
+		after.rec.Tags = c.Tags
+	}
 	if rapid.Bool().Draw(t, "synced") {
 		c.Synced = at.Add(time.Duration(rapid.IntRange(0, 1<<30).Draw(t, "since")))
 		after.rec.Synced = c.Synced

@@ -111,7 +111,7 @@ func file(d kb.Document) kb.File {
 
 var collectionTests = []test{
 	{"a collection is found by its name, then by its id", func(f *fixture) {
-		want := kb.Collection{ID: "one", Name: "two", Roots: []string{"/a", "/b\xff"}, Auto: true, Created: at, Synced: at.Add(time.Nanosecond)}
+		want := kb.Collection{ID: "one", Name: "two", Roots: []string{"/a", "/b\xff"}, Tags: []string{"law", "право"}, Auto: true, Created: at, Synced: at.Add(time.Nanosecond)}
 		made := want
 		made.Revision, made.Documents, made.Failed, made.Chunks, made.Bytes, made.LastDocument, made.LastSegment = 1, 2, 3, 4, 5, 6, 7
 		f.ok(f.store.CreateCollection(f.ctx, made))
