@@ -55,8 +55,11 @@ type Findings struct {
 // OK reports whether nothing is wrong.
 func (f *Findings) OK() bool { return len(f.Problems) == 0 }
 
+// wrong notes what is wrong, once however often it is met.
 func (f *Findings) wrong(file string, w Wrong, detail string) {
-	f.Problems = append(f.Problems, Problem{file, w, detail})
+	if p := (Problem{file, w, detail}); !slices.Contains(f.Problems, p) {
+		f.Problems = append(f.Problems, p)
+	}
 }
 
 const (
