@@ -42,13 +42,15 @@ type Problem struct {
 
 // Findings are what the check of a bundle came to.
 type Findings struct {
-	Run      string    `json:"run"`
-	Question string    `json:"question"`
-	Files    int       `json:"files"`
-	Sources  int       `json:"sources"`
-	Quotes   int       `json:"quotes"`
-	Claims   int       `json:"claims"` // sentences that are borne out by a passage
-	Events   int       `json:"events"`
+	Run      string `json:"run"`
+	Question string `json:"question"`
+	Files    int    `json:"files"`
+	Sources  int    `json:"sources"`
+	Quotes   int    `json:"quotes"`
+	Claims   int    `json:"claims"` // sentences that are borne out by a passage
+	Events   int    `json:"events"`
+	// Edited are sentences that a person wrote afterwards and nobody has checked.
+	Edited   []string  `json:"edited,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`
 }
 
@@ -196,7 +198,7 @@ func (f *Findings) content(r *report.Report, files map[string][]byte) {
 			f.wrong(name, Changed, "")
 		}
 	}
-	f.Quotes = len(quotes(r))
+	f.Quotes, f.Edited = len(quotes(r)), r.Unchecked()
 	if err := r.Check(snapshots); err != nil {
 		for line := range strings.Lines(err.Error()) {
 			f.wrong(reportName, Quote, strings.TrimPrefix(strings.TrimSpace(line), "report: "))
