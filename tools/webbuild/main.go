@@ -10,10 +10,14 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -57,6 +61,12 @@ func build(web, out, script string) error {
 		return bundle(o)
 	}
 	o.EntryPointsAdvanced = []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "app"}, {InputPath: "src/style/app.css", OutputPath: "app"}}
+	build, err := buildOf(filepath.Join(web, "src"), filepath.Join(filepath.Dir(packages), "package-lock.json"))
+	if err != nil {
+		return err
+	}
+	o.Splitting, o.ChunkNames = true, "[name]"
+	o.Define, o.Footer = map[string]string{"BUILD": strconv.Quote(build)}, map[string]string{"js": "export const build=" + strconv.Quote(build)}
 	o.MinifyWhitespace, o.MinifyIdentifiers, o.MinifySyntax = true, true, true
 	o.Target, o.Platform = api.ES2022, api.PlatformBrowser
 	if err := bundle(o); err != nil {
@@ -72,6 +82,27 @@ func build(web, out, script string) error {
 		}
 	}
 	return nil
+}
+
+// buildOf names what the page is made of, so that a part of one page is not taken
+// for a part of another.
+func buildOf(src, lock string) (string, error) {
+	sum := sha256.New()
+	add := func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d != nil && d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		fmt.Fprintf(sum, "%d\n%s", len(raw), raw)
+		return err
+	}
+	if err := filepath.WalkDir(src, add); err != nil {
+		return "", err
+	}
+	if err := add(lock, nil, nil); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:6]), nil
 }
 
 func bundle(o api.BuildOptions) error {

@@ -3,16 +3,21 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Refused, request } from './api';
 import { AskScreen } from './ask';
+import { whole } from './build';
 import { t } from './i18n';
-import { ConversationScreen } from './conversation';
-import { KnowledgeScreen } from './knowledge';
-import { LibraryScreen } from './library';
+import { later } from './load';
 import { Keys } from './palette';
-import { PassageScreen } from './passage';
 import { usePlace } from './router';
-import { RunScreen } from './run';
-import { SettingsScreen, TokenScreen } from './settings';
+import { TokenScreen } from './token';
 import { Empty } from './ui';
+
+const run = async () => whole(await import('./parts/run'));
+const RunScreen = later(async () => (await run()).RunScreen);
+const PassageScreen = later(async () => (await run()).PassageScreen);
+const ConversationScreen = later(async () => (await run()).ConversationScreen);
+const LibraryScreen = later(async () => whole(await import('./parts/library')).LibraryScreen);
+const KnowledgeScreen = later(async () => whole(await import('./parts/knowledge')).KnowledgeScreen);
+const SettingsScreen = later(async () => whole(await import('./parts/settings')).SettingsScreen);
 
 export function App() {
   const place = usePlace();

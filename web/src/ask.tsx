@@ -4,10 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Abilities, type Ask as Asked, type Collection, type Limits, type RunRecord } from './api';
 import { clock, count, format, money, t, type Key } from './i18n';
 import { go, runPath, talkPath } from './router';
-import { RunList } from './library';
+import { modes, RunList } from './runs';
 import { Button, Icon, Spinner, Trouble, useAction, useLoaded } from './ui';
-
-export const modes = ['chat', 'web_search', 'deep_search', 'deep_research'] as const;
 
 /** remember keeps a choice of the user for the next time. */
 function remember<T>(name: string, initial: T): [T, (v: T) => void] {

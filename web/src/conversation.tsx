@@ -9,7 +9,8 @@ import { go, runPath, talkPath } from './router';
 import { useRun } from './run-state';
 import { Clarify } from './clarify';
 import { Cited } from './report';
-import { Button, Empty, Icon, Markdown, Pill, Spinner, Tile, Trouble, host, useAction, useLoaded } from './ui';
+import { Markdown } from './prose';
+import { Button, Empty, Icon, Pill, Spinner, Tile, Trouble, host, useAction, useLoaded } from './ui';
 
 export function ConversationScreen({ id }: { id: string }) {
   const sessions = useLoaded((signal) => api.sessions(signal), [id]);

@@ -1,14 +1,12 @@
-// Words of the page in three languages. A key that a catalogue lacks fails a test,
-// as does one that nothing says.
+// Words of the page in three languages, of which the chosen one is loaded. A key
+// that a catalogue lacks fails a test, as does one that nothing says.
 
-import en from './i18n/en.json';
-import ru from './i18n/ru.json';
-import zh from './i18n/zh.json';
+import type en from './i18n/en.json';
+import { whole } from './build';
 
 export type Key = keyof typeof en;
 export type Language = 'en' | 'ru' | 'zh';
 
-const catalogues: Record<Language, Record<string, string>> = { en, ru, zh };
 const stored = 'dossier.language';
 
 export const languages: { code: Language; name: string }[] = [
@@ -18,28 +16,34 @@ export const languages: { code: Language; name: string }[] = [
 ];
 
 function preferred(): Language {
-  let said: string[] = [...navigator.languages];
+  let asked: string[] = [...navigator.languages];
   try {
-    said = [localStorage.getItem(stored) ?? '', ...said];
+    asked = [localStorage.getItem(stored) ?? '', ...asked];
   } catch {
     // then as the browser is set
   }
-  for (const l of said) {
+  for (const l of asked) {
     const code = l.slice(0, 2);
-    if (code in catalogues) return code as Language;
+    if (languages.some((l) => l.code === code)) return code as Language;
   }
   return 'en';
 }
 
 let language: Language = preferred();
-document.documentElement.lang = language;
+let said: Record<string, string> = {};
 
 export const current = () => language;
 
-/** speak changes the language of the page for good. */
-export function speak(code: Language) {
-  language = code;
-  document.documentElement.lang = code;
+/** speak loads the words of a language, and has the page speak it. */
+export async function speak(code: Language = language) {
+  const words = whole(await (code === 'ru' ? import('./parts/ru') : code === 'zh' ? import('./parts/zh') : import('./parts/en')));
+  said = words.default;
+  document.documentElement.lang = language = code;
+}
+
+/** choose speaks a language from now on. */
+export async function choose(code: Language) {
+  await speak(code);
   try {
     localStorage.setItem(stored, code);
   } catch {
@@ -49,19 +53,17 @@ export function speak(code: Language) {
 
 /** t says something; {name} in it is replaced. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  const said = catalogues[language][key] ?? catalogues.en[key] ?? key;
-  return said.replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all));
+  return (said[key] ?? key).replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all));
 }
 
 /** count says how many of something there are: key.one, key.few, key.many, key.other. */
 export function count(key: string, n: number): string {
   const form = new Intl.PluralRules(language).select(n);
-  const said = catalogues[language][`${key}.${form}`] ?? catalogues[language][`${key}.other`] ?? key;
-  return said.replace('{n}', format(n));
+  return (said[`${key}.${form}`] ?? said[`${key}.other`] ?? key).replace('{n}', format(n));
 }
 
 /** word says one of a set of words, as a status; what has none stays as it is. */
-export const word = (set: string, name: string): string => catalogues[language][`${set}.${name}`] ?? name;
+export const word = (set: string, name: string): string => said[`${set}.${name}`] ?? name;
 
 export const format = (n: number, digits = 0) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(n);
 

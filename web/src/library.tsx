@@ -1,35 +1,10 @@
 // Runs that there are: to find one again.
 
 import { useState } from 'preact/hooks';
-import { api, type RunRecord } from './api';
-import { ago, clock, t, word, type Key } from './i18n';
-import { runPath } from './router';
-import { modes } from './ask';
-import { Button, Empty, Icon, Pill, Spinner, Trouble, useAction, useLoaded } from './ui';
-
-export function RunList({ runs, empty, removed }: { runs: RunRecord[]; empty: string; removed?: () => void }) {
-  const { error, act, busy } = useAction();
-  if (!runs.length) return <Empty title={empty} />;
-  return (
-    <>
-      {error ? <Trouble error={error} /> : null}
-      <ul class="runs">
-        {runs.map((r) => (
-          <li key={r.id}>
-            <a href={runPath(r.id)} data-go>
-              <strong>{r.title}</strong>
-              <span class="meta"><Pill status={r.status} /><span>{word('mode', r.mode)}</span><span>{ago(r.created)}</span>{r.active > 0 && <span>{clock(r.active / 1e6)}</span>}</span>
-            </a>
-            {removed && (
-              <Button tone="quiet" icon="trash" small disabled={busy} aria-label={t('library.delete', { title: r.title })}
-                onClick={async () => confirm(t('library.delete.sure', { title: r.title })) && (await act(() => api.remove(r.id))) && removed()} />
-            )}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
+import { api } from './api';
+import { t, word, type Key } from './i18n';
+import { modes, RunList } from './runs';
+import { Icon, Spinner, Trouble, useLoaded } from './ui';
 
 export function LibraryScreen() {
   const [words, setWords] = useState('');

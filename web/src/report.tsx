@@ -6,7 +6,8 @@ import { ended, type Citation } from './events';
 import type { State } from './fold';
 import { count, format, t, word, type Key } from './i18n';
 import { go, runPath } from './router';
-import { Button, Empty, Icon, Markdown, Spinner, Tile, Trouble, host, isWeb, useAction, useLoaded } from './ui';
+import { Markdown } from './prose';
+import { Button, Empty, Icon, Spinner, Tile, Trouble, host, isWeb, useAction, useLoaded } from './ui';
 import { highlight, uncited } from './uncited';
 
 export function Answer({ id, state, record }: { id: string; state: State; record?: RunRecord }) {

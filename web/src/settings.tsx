@@ -1,8 +1,7 @@
 // Settings of the page, and the checks of `dossier doctor`.
 
-import { useState } from 'preact/hooks';
 import { api, hasToken, setToken } from './api';
-import { current, languages, speak, t, type Key } from './i18n';
+import { choose, current, languages, t, type Key, type Language } from './i18n';
 import { chooseTheme, theme, themes } from './theme';
 import { Button, Icon, Spinner, Trouble, useLoaded } from './ui';
 
@@ -12,7 +11,7 @@ export function SettingsScreen({ changed }: { changed: () => void }) {
       <h1>{t('settings.title')}</h1>
       <section class="panel">
         <label class="field"><span>{t('settings.language')}</span>
-          <select value={current()} onChange={(e) => (speak(e.currentTarget.value as any), changed())}>
+          <select value={current()} onChange={(e) => choose(e.currentTarget.value as Language).then(changed, () => location.reload())}>
             {languages.map((l) => <option value={l.code} lang={l.code}>{l.name}</option>)}
           </select>
         </label>
@@ -45,21 +44,5 @@ function Doctor() {
         </ul>
       )}
     </section>
-  );
-}
-
-/** TokenScreen asks for a token where the server wants one. */
-export function TokenScreen({ why, done }: { why: string; done: () => void }) {
-  const [text, set] = useState('');
-  return (
-    <main class="narrow" id="main">
-      <h1>{t('token.title')}</h1>
-      <p>{why}</p>
-      <form class="panel" onSubmit={(e) => (e.preventDefault(), setToken(text), done())}>
-        <label class="field"><span>{t('token.label')}</span><input type="password" autocomplete="off" value={text} onInput={(e) => set(e.currentTarget.value)} /></label>
-        <p class="hint">{t('token.hint')}</p>
-        <Button type="submit" tone="main" disabled={!text.trim()}>{t('token.use')}</Button>
-      </form>
-    </main>
   );
 }

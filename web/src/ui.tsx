@@ -1,11 +1,9 @@
 // Small things that every screen is made of.
 
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Refused } from './api';
 import { t, word } from './i18n';
-import { fragment } from './markdown';
-import type { Citation } from './events';
 
 // Icons are drawn with one stroke, 20 × 20.
 const paths = {
@@ -71,22 +69,6 @@ export function Trouble({ error, again }: { error: unknown; again?: () => void }
       </div>
     </div>
   );
-}
-
-/** Markdown shows text of models and pages; onCite hears of a citation that is chosen. */
-export function Markdown({ text, citations, onCite, onShown, class: more }: {
-  text: string; citations?: Citation[]; onCite?: (button: HTMLElement) => void; onShown?: (root: HTMLElement) => void; class?: string;
-}) {
-  const root = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    root.current!.replaceChildren(fragment(text, citations));
-    onShown?.(root.current!);
-  }, [text, citations]);
-  const chosen = (e: MouseEvent) => {
-    const b = (e.target as Element).closest('button.cite');
-    if (b && onCite) onCite(b as HTMLElement);
-  };
-  return <div class={'prose ' + (more ?? '')} ref={root} onClick={chosen} />;
 }
 
 /** useLoaded loads something, and again when what it depends on changes. */

@@ -187,6 +187,13 @@ func TestConversation(t *testing.T) {
 	}
 }
 
+// Screens and languages are loaded when they are needed. One that does not come, or
+// is of another build than the page, says what to do, and none is mixed in.
+func TestParts(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: served, Open: true})
+	drive(t, "parts.mjs", object{"url": s.URL})
+}
+
 // Where a server asks for a token the page does too, and with it shows what is that
 // user's and nothing else.
 func TestToken(t *testing.T) {
@@ -271,7 +278,10 @@ func TestServed(t *testing.T) {
 			t.Errorf("%s has something inline:\n%s", path, body)
 		}
 	}
-	for _, name := range []string{"app.js", "app.css", "icon.svg"} {
+	if len(web.Assets()) < 10 {
+		t.Errorf("the page has only %d files", len(web.Assets()))
+	}
+	for name := range web.Assets() {
 		resp, _ := get("/page/"+name, "Accept-Encoding", "gzip")
 		tag := resp.Header.Get("ETag")
 		if resp.StatusCode != http.StatusOK || tag == "" || resp.Header.Get("Content-Encoding") != "gzip" {

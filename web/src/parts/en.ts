@@ -1,0 +1,3 @@
+import words from '../i18n/en.json';
+
+export default words;

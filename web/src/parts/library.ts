@@ -1,0 +1,3 @@
+import '../core';
+
+export { LibraryScreen } from '../library';

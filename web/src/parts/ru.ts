@@ -1,0 +1,3 @@
+import words from '../i18n/ru.json';
+
+export default words;

@@ -1,0 +1,3 @@
+import '../core';
+
+export { SettingsScreen } from '../settings';

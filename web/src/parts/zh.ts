@@ -1,0 +1,3 @@
+import words from '../i18n/zh.json';
+
+export default words;

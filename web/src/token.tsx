@@ -1,0 +1,22 @@
+// What the page shows where the server wants a token.
+
+import { useState } from 'preact/hooks';
+import { setToken } from './api';
+import { t } from './i18n';
+import { Button } from './ui';
+
+/** TokenScreen asks for a token where the server wants one. */
+export function TokenScreen({ why, done }: { why: string; done: () => void }) {
+  const [text, set] = useState('');
+  return (
+    <main class="narrow" id="main">
+      <h1>{t('token.title')}</h1>
+      <p>{why}</p>
+      <form class="panel" onSubmit={(e) => (e.preventDefault(), setToken(text), done())}>
+        <label class="field"><span>{t('token.label')}</span><input type="password" autocomplete="off" value={text} onInput={(e) => set(e.currentTarget.value)} /></label>
+        <p class="hint">{t('token.hint')}</p>
+        <Button type="submit" tone="main" disabled={!text.trim()}>{t('token.use')}</Button>
+      </form>
+    </main>
+  );
+}
