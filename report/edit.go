@@ -89,10 +89,12 @@ func (r *Report) Edit(ctx context.Context, from *Evidence, e Edit) error {
 	e.Before = strings.TrimSpace(e.Before)
 	r.Edits = append(r.Edits, e)
 	return r.revise(ctx, from, part, text, func(c cite.Claim, known *cite.Checked) (cite.Checked, bool) {
-		if known != nil && (!known.Verified || slices.Equal(known.Sources, c.Sources)) {
+		if known != nil {
 			return *known, true
 		}
-		c.Sources = slices.DeleteFunc(c.Sources, func(n int) bool { return !slices.ContainsFunc(from.Sources, func(s Source) bool { return s.Number == n }) })
+		c.Sources = slices.DeleteFunc(c.Sources, func(n int) bool {
+			return !slices.ContainsFunc(from.Sources, func(s Source) bool { return s.Number == n })
+		})
 		return cite.Checked{Claim: c, Verdict: cite.Edited}, true
 	})
 }
@@ -141,30 +143,50 @@ func (r *Report) Unchecked() []string {
 
 var markOfFailure = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[ \t]*\[\?\]`) })
 
-// revise makes a text one of the report's own: its claims take the place of those of
-// the part, what stands of a claim trust says, the rest is checked.
-func (r *Report) revise(ctx context.Context, from *Evidence, part *string, text string, trust func(c cite.Claim, known *cite.Checked) (cite.Checked, bool)) error {
-	known := map[string]*cite.Checked{}
-	at := len(r.Claims)
-	var rest []cite.Checked
-	own := map[string]int{}
-	for _, c := range cite.Split(markOfFailure().ReplaceAllString(*part, "")) {
-		own[c.Text]++
-	}
-	for i := range r.Claims {
-		c := r.Claims[i]
-		if own[c.Text] == 0 {
-			rest = append(rest, c)
+// take takes the claims of a part out of those of the report: the part's, the others,
+// and where among these they stood.
+func (r *Report) take(part string) (own, rest []cite.Checked, at int) {
+	rest = slices.Clone(r.Claims)
+	at = len(rest)
+	for _, c := range cite.Split(markOfFailure().ReplaceAllString(part, "")) {
+		i := slices.IndexFunc(rest, func(k cite.Checked) bool { return k.Text == c.Text && slices.Equal(k.Sources, c.Sources) })
+		if i < 0 {
+			i = slices.IndexFunc(rest, func(k cite.Checked) bool { return k.Text == c.Text })
+		}
+		if i < 0 {
 			continue
 		}
-		own[c.Text]--
-		at = min(at, len(rest))
-		known[c.Text] = &c
-		r.Coverage.Claims.Total--
+		own, at = append(own, rest[i]), min(at, i)
+		rest = slices.Delete(rest, i, i+1)
+	}
+	r.Coverage.Claims.Total -= len(own)
+	for _, c := range own {
 		if c.Verified {
 			r.Coverage.Claims.Covered--
 		}
 	}
+	return own, rest, at
+}
+
+// find finds what is known of a claim; nil if nothing is.
+func find(known []cite.Checked, c cite.Claim) *cite.Checked {
+	for _, same := range []func(k *cite.Checked) bool{
+		func(k *cite.Checked) bool { return slices.Equal(k.Sources, c.Sources) },
+		func(k *cite.Checked) bool { return !k.Verified },
+	} {
+		for i := range known {
+			if k := &known[i]; k.Text == c.Text && same(k) {
+				return k
+			}
+		}
+	}
+	return nil
+}
+
+// revise makes a text one of the report's own: its claims take the place of those of
+// the part, what stands of a claim trust says, the rest is checked.
+func (r *Report) revise(ctx context.Context, from *Evidence, part *string, text string, trust func(c cite.Claim, known *cite.Checked) (cite.Checked, bool)) error {
+	known, rest, at := r.take(*part)
 	ledger := from.ledger()
 	var all []int
 	var texts []string
@@ -179,7 +201,7 @@ func (r *Report) revise(ctx context.Context, from *Evidence, part *string, text 
 	result, err := cite.Verify(ctx, markOfFailure().ReplaceAllString(text, ""), ledger, from.Snapshots, cite.Lexical{}, cite.Options{
 		Uncited: all,
 		Known:   sync.OnceValue(func() *cite.Vocabulary { return cite.NewVocabulary(texts, codes) }),
-		Trust:   func(c cite.Claim) (cite.Checked, bool) { return trust(c, known[c.Text]) },
+		Trust:   func(c cite.Claim) (cite.Checked, bool) { return trust(c, find(known, c)) },
 	})
 	if err != nil {
 		return err

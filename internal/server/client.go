@@ -266,7 +266,9 @@ func (c *Client) call(ctx context.Context, method, path string, body, out any) e
 // send makes a request and turns a refusal into its error.
 func (c *Client) send(ctx context.Context, method, path, accept string, body any) (*http.Response, error) {
 	var payload io.Reader
-	if body != nil {
+	if from, ok := body.(io.Reader); ok {
+		payload = from
+	} else if body != nil {
 		raw, err := json.Marshal(body)
 		if err != nil {
 			return nil, fmt.Errorf("encoding the request: %w", err)

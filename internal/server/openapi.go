@@ -126,6 +126,9 @@ func (d *openAPIDoc) add(protocol string, route Route) {
 		op.Body = d.json("", reflect.TypeOf(doc.Body))
 		op.Body.Required = !doc.Optional
 	}
+	if doc.Takes != "" {
+		op.Body = &content{Required: true, Content: map[string]map[string]any{doc.Takes: {}}}
+	}
 	status := doc.Status
 	switch {
 	case status != 0:
