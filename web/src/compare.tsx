@@ -40,7 +40,7 @@ export function Compare({ before, after }: { before: string; after: string }) {
       </div>
       {none && <Empty title={t('compare.same')} />}
       <Part title={t('compare.sources')} gone={names(c.gone_sources)} come={names(c.new_sources)} />
-      {!!c.changed_sources?.length && <section><h2>{t('compare.reread')}</h2><ul class="said">{names(c.changed_sources).map((x) => <li>{x}</li>)}</ul></section>}
+      {!!c.changed_sources?.length && <section><h2>{t('compare.reread')}</h2><ul class="sentences">{names(c.changed_sources).map((x) => <li>{x}</li>)}</ul></section>}
       {!!c.changed?.length && (
         <section>
           <h2>{t('compare.changed')}</h2>
@@ -61,7 +61,7 @@ function Part({ title, gone, come }: { title: string; gone?: string[]; come?: st
         {[gone, come].map((list, i) => (
           <div class={i ? 'come' : 'gone'}>
             <h3>{i ? t('compare.come') : t('compare.gone')} <small>{list?.length ?? 0}</small></h3>
-            {list?.length ? <ul class="said">{list.map((x) => <li>{x}</li>)}</ul> : <p class="hint">{t('compare.nothing')}</p>}
+            {list?.length ? <ul class="sentences">{list.map((x) => <li>{x}</li>)}</ul> : <p class="hint">{t('compare.nothing')}</p>}
           </div>
         ))}
       </div>

@@ -71,8 +71,8 @@ function Whole({ id, state, record, report, message, again, trouble }: Props) {
     if (body.current && !editing) draw(body.current, original ? undefined : report);
   }, [report, text, editing, original]);
   return (
-    <div class={'paper' + (headings.length > 2 ? ' outlined' : '')}>
-      {headings.length > 2 && (
+    <div class={'paper' + (headings.length > 2 && !editing ? ' outlined' : '')}>
+      {headings.length > 2 && !editing && (
         <nav class="outline" aria-label={t('report.outline')}>
           <strong>{t('report.outline')}</strong>
           <ol>{headings.map((h) => <li><a href={'#' + h.id} onClick={(e) => (e.preventDefault(), document.getElementById(h.id)?.scrollIntoView({ block: 'start' }))}>{h.text}</a><SectionShare report={report} title={h.text} /></li>)}</ol>

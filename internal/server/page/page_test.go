@@ -139,6 +139,58 @@ func TestControls(t *testing.T) {
 	drive(t, "controls.mjs", object{"url": s.URL, "gate": g.url, "run": rec.ID, "question": teamQuestion})
 }
 
+// A finished report is tagged, edited, checked, bundled, taken in, asked again, forked
+// and compared, and all of it is fit to be seen.
+func TestShelf(t *testing.T) {
+	s, id := oststrand(t)
+	drive(t, "shelf.mjs", object{"url": s.URL, "run": id})
+}
+
+func aboutOststrand() dossier.Request {
+	return dossier.Request{Mode: "deep_research", Request: mode.Request{Question: teamQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}}
+}
+
+// oststrand is a site with a research that is done.
+func oststrand(t *testing.T) (*sitetest.Site, string) {
+	t.Helper()
+	scholar := studytest.Scholar{
+		Title: "Oststrand", Enough: 1,
+		Sections: []studytest.Section{
+			{Title: "Population", Description: "How many people live in Oststrand?", Queries: []string{"Oststrand inhabitants census"}},
+			{Title: "Bridge", Description: "When was the Keldra Bridge opened?", Queries: []string{"Keldra Bridge opened"}},
+			{Title: "Mayor", Description: "Who is the mayor of Oststrand?", Queries: []string{"mayor of Oststrand"}},
+		},
+	}
+	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: scholar.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.engine": "loop"}})
+	rec, err := s.Engine.Start(t.Context(), aboutOststrand())
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, rec.ID)
+	return s, rec.ID
+}
+
+// What TestShelf goes through is fit to be seen.
+func TestShelfLooks(t *testing.T) {
+	s, first := oststrand(t)
+	rep, err := s.Engine.Report(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Engine.EditReport(t.Context(), first, dossier.ReportChange{Part: "summary", Before: rep.Summary, After: rep.Summary + " The bridge is made of cheese."}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.Engine.Start(t.Context(), aboutOststrand())
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, again.ID)
+	if _, err := s.Engine.Tag(t.Context(), again.ID, []string{"bridges", "for the talk on harbours"}); err != nil {
+		t.Fatal(err)
+	}
+	drive(t, "shelf-looks.mjs", object{"url": s.URL, "run": first, "other": again.ID})
+}
+
 // Without a model the same path leads to quotations, and the page says so.
 func TestWithoutModel(t *testing.T) {
 	s := quoting(t)
