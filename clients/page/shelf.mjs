@@ -28,6 +28,7 @@ await open(chromium, async (browser) => {
   // A paragraph is changed: what is new has no mark, the rest keeps its own.
   await page.goto('/run/' + run);
   await expect(page.locator('.report button.cite.verified')).atLeast(3);
+  await expect(page.locator('svg.plot')).atLeast(1);
   const plots = await page.locator('svg.plot').count();
   const report = await (await fetch(`${url}/api/runs/${run}/report.json`)).json();
   assert.equal(plots, (report.sections ?? []).flatMap((s) => s.plots ?? []).length, 'each plot is drawn');

@@ -147,21 +147,13 @@ func TestShelf(t *testing.T) {
 }
 
 func aboutOststrand() dossier.Request {
-	return dossier.Request{Mode: "deep_research", Request: mode.Request{Question: teamQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}}
+	return dossier.Request{Mode: "deep_research", Request: mode.Request{Question: studytest.TownQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}}
 }
 
 // oststrand is a site with a research that is done.
 func oststrand(t *testing.T) (*sitetest.Site, string) {
 	t.Helper()
-	scholar := studytest.Scholar{
-		Title: "Oststrand", Enough: 1,
-		Sections: []studytest.Section{
-			{Title: "Population", Description: "How many people live in Oststrand?", Queries: []string{"Oststrand inhabitants census"}},
-			{Title: "Bridge", Description: "When was the Keldra Bridge opened?", Queries: []string{"Keldra Bridge opened"}},
-			{Title: "Mayor", Description: "Who is the mayor of Oststrand?", Queries: []string{"mayor of Oststrand"}},
-		},
-	}
-	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: scholar.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.engine": "loop"}})
+	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: studytest.TownScholar.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.engine": "loop"}})
 	rec, err := s.Engine.Start(t.Context(), aboutOststrand())
 	if err != nil {
 		t.Fatal(err)
