@@ -126,12 +126,12 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // A run is paused, resumed and told to finish from the page, and the server is
-// restarted under it: nothing is lost, and nothing is shown twice.
+// restarted under it, with the engine: nothing is lost, and nothing is shown twice.
 func TestControls(t *testing.T) {
 	team := studytest.TheTeam
 	g := newGate(t, &team)
 	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
-	g.restart = s.Restart
+	g.restart = func() error { return s.Reopen(t.Context()) }
 	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_research", Request: mode.Request{Question: teamQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}})
 	if err != nil {
 		t.Fatal(err)
