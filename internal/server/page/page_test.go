@@ -180,7 +180,11 @@ func TestShelfLooks(t *testing.T) {
 	if _, err := s.Engine.Tag(t.Context(), again.ID, []string{"bridges", "for the talk on harbours"}); err != nil {
 		t.Fatal(err)
 	}
-	drive(t, "shelf-looks.mjs", object{"url": s.URL, "run": first, "other": again.ID})
+	for _, code := range []string{"en", "ru", "zh"} {
+		t.Run(code, func(t *testing.T) {
+			drive(t, "shelf-looks.mjs", object{"url": s.URL, "run": first, "other": again.ID, "lang": code})
+		})
+	}
 }
 
 // Without a model the same path leads to quotations, and the page says so.
