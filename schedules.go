@@ -95,7 +95,7 @@ func (e *Engine) skipQuestion(ctx context.Context, rec run.Record) error {
 		Schedule string `json:"schedule"`
 	}
 	if json.Unmarshal(rec.Request, &req) != nil || req.Schedule == "" {
-		return nil
+		return nil //nolint:nilerr // it is none of a schedule
 	}
 	err := e.Answer(ctx, rec.ID, "", "skip")
 	if errors.Is(err, store.ErrNotWaiting) || errors.Is(err, store.ErrAnswered) {

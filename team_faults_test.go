@@ -196,18 +196,18 @@ func TestResearchersThatDoNot(t *testing.T) {
 				}
 				return theTeam.Research(q)
 			}
-			got, e, srv, _ := countTeam(t, c, nil)
+			got := countTeam(t, c, nil)
 			if got.finished != run.Done || most(got.steps) > 5 {
 				t.Errorf("%+v", got)
 			}
-			r := reportOf(t, e)
+			r := reportOf(t, got.engine)
 			text := report.Markdown(r)
 			if r.Outcome == report.Nothing || strings.Contains(text, "300 years [99]") || strings.Contains(text, "evil.example") {
 				t.Errorf("%s:\n%s", r.Outcome, text)
 			}
 			if name == "wants help" {
 				asked := false
-				for _, call := range srv.Calls() {
+				for _, call := range got.model.Calls() {
 					if len(call.Request.Messages) > 0 {
 						view, _ := viewOf(call.Request)
 						asked = asked || strings.Contains(view, "It asks for help: I can't find it")

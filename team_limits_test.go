@@ -28,18 +28,21 @@ type teamCounts struct {
 	reflected          int
 	decisions          []string
 	finished           run.Status
+
+	engine *Engine
+	model  *llmtest.Server
 }
 
 var taskScope = regexp.MustCompile(`^agent_\d+/task_\d+`)
 
 // countTeam has a team work and counts.
-func countTeam(t *testing.T, c scriptedTeam, flags map[string]string) (teamCounts, *Engine, *llmtest.Server, []event.Event) {
+func countTeam(t *testing.T, c scriptedTeam, flags map[string]string) teamCounts {
 	t.Helper()
 	w := startWeb(t, webtest.Options{})
 	srv := llmtest.Start(t, llmtest.Script{Rules: c.Rules()})
 	e := engine(t, memory.New(memory.Options{}), onWeb(t, w, connected(srv), flags))
 	events := follow(t, e, onTheWeb("deep_research", teamQuestion))
-	got := teamCounts{iterations: make(map[string]int), steps: make(map[string]int), searches: make(map[string]int), finished: statusOf(t, e, events[0].Run)}
+	got := teamCounts{iterations: make(map[string]int), steps: make(map[string]int), searches: make(map[string]int), finished: statusOf(t, e, events[0].Run), engine: e, model: srv}
 	active := 0
 	for _, ev := range events {
 		task := taskScope.FindString(ev.Agent)
@@ -79,7 +82,7 @@ func countTeam(t *testing.T, c scriptedTeam, flags map[string]string) (teamCount
 	if _, err := e.Replay(t.Context(), events[0].Run); err != nil {
 		t.Error(err)
 	}
-	return got, e, srv, events
+	return got
 }
 
 func most(counts map[string]int) int {
@@ -103,7 +106,8 @@ func endless() scriptedTeam {
 
 // Each limit of the seed, with its default, holds against a team that knows none.
 func TestTeamLimits(t *testing.T) {
-	got, e, _, _ := countTeam(t, endless(), nil)
+	got := countTeam(t, endless(), nil)
+	e := got.engine
 	if got.researchers != 4 || got.atOnce != 4 {
 		t.Errorf("%d researchers, %d at once", got.researchers, got.atOnce)
 	}
@@ -125,7 +129,7 @@ func TestTeamLimits(t *testing.T) {
 }
 
 func TestTeamLimitsAreSettings(t *testing.T) {
-	got, _, _, _ := countTeam(t, endless(), map[string]string{
+	got := countTeam(t, endless(), map[string]string{
 		"deep_research.num_agents": "9", "deep_research.agent_max_steps": "12", "deep_research.max_supervisor_calls": "2",
 		"deep_research.supervisor_max_iterations": "3", "deep_research.default_max_iterations": "7", "deep_research.run_deep_search_first": "false",
 	})
@@ -135,7 +139,7 @@ func TestTeamLimitsAreSettings(t *testing.T) {
 	if n := most(got.searches); n != 6 {
 		t.Errorf("%d searches: a query is worded anew five times", n)
 	}
-	got, _, _, _ = countTeam(t, theTeam, map[string]string{"deep_research.num_agents": "-3"})
+	got = countTeam(t, theTeam, map[string]string{"deep_research.num_agents": "-3"})
 	if got.researchers != 1 || got.atOnce != 1 {
 		t.Errorf("%d researchers, %d at once", got.researchers, got.atOnce)
 	}
@@ -154,9 +158,9 @@ func TestTeamSeesWhatItShould(t *testing.T) {
 		n := todos.Add(1)
 		return act("create_agent_todo", map[string]any{"agent_id": "agent_1", "task": fmt.Sprintf("What is fact number %d about %s?", n, pages[int(n)%len(pages)]), "items": []string{}})
 	}
-	_, _, srv, _ := countTeam(t, c, map[string]string{
+	srv := countTeam(t, c, map[string]string{
 		"deep_research.num_agents": "1", "deep_research.max_supervisor_calls": "40", "deep_research.default_max_iterations": "20",
-	})
+	}).model
 	notes, findings := 0, 0
 	for _, call := range srv.Calls() {
 		if call.Request == nil || len(call.Request.Messages) == 0 {
@@ -208,13 +212,13 @@ func TestSupervisorsThatDoNot(t *testing.T) {
 			t.Parallel()
 			c := theTeam
 			c.Supervisor = reply
-			got, e, srv, events := countTeam(t, c, nil)
+			got := countTeam(t, c, nil)
 			if got.finished != run.Done || got.calls > 6 || got.tasks > 15 || most(got.iterations) > 10 {
 				t.Errorf("%+v", got)
 			}
 			if name == "is silent" {
 				asked := 0
-				for _, call := range srv.Calls() {
+				for _, call := range got.model.Calls() {
 					if len(call.Request.Messages) > 0 && strings.HasPrefix(call.Request.Messages[0].Content, "You supervise") {
 						asked++
 					}
@@ -226,11 +230,10 @@ func TestSupervisorsThatDoNot(t *testing.T) {
 			if got.tasks < 5 {
 				t.Errorf("%d tasks: the item of the rubric that no task was for was not looked for", got.tasks)
 			}
-			r := reportOf(t, e)
+			r := reportOf(t, got.engine)
 			if r.Outcome != report.Answered || !strings.Contains(report.Markdown(r), "37 metres") {
 				t.Errorf("%s: what the last tasks found is not in the report", r.Outcome)
 			}
-			_ = events
 		})
 	}
 }

@@ -135,9 +135,11 @@ func (AgentReasoning) sealed()    {}
 func (AgentReflected) Kind() Kind { return KindAgentReflected }
 func (AgentReflected) sealed()    {}
 
+// Kind implements Data.
 func (AgentRefined) Kind() Kind { return KindAgentRefined }
 func (AgentRefined) sealed()    {}
 
+// Kind implements Data.
 func (AgentAnswered) Kind() Kind { return KindAgentAnswered }
 func (AgentAnswered) sealed()    {}
 

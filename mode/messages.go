@@ -3,6 +3,7 @@ package mode
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dossier/llm"
@@ -63,6 +64,6 @@ func (r *Request) Say(turns []Turn) error {
 	if last < 0 || said[last].Role != llm.RoleUser {
 		return fmt.Errorf("the last message has to be the user's, with a question in it")
 	}
-	r.Question, r.History = said[last].Content, append(system, said[:last]...)
+	r.Question, r.History = said[last].Content, slices.Concat(system, said[:last])
 	return nil
 }

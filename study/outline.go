@@ -88,11 +88,11 @@ func (x *writing) plan(ctx context.Context) error {
 		if made.Overruled() {
 			x.trouble = append(x.trouble, lang.Text(x.Brief.Language, "research.by-rules", "why", prompt.Told(x.Brief.Language, made.Why)))
 		}
-		said := ""
+		var said strings.Builder
 		for _, n := range made.Value.Sections {
-			said += n.Title + ". " + n.Description + "\n"
+			said.WriteString(n.Title + ". " + n.Description + "\n")
 		}
-		if !made.Extractive && !x.Brief.InLanguage(said) {
+		if !made.Extractive && !x.Brief.InLanguage(said.String()) {
 			x.trouble = append(x.trouble, lang.Text(x.Brief.Language, "research.by-rules", "why", lang.Text(x.Brief.Language, "study.other-language")))
 			made.Value = x.outlineByRules()
 		}

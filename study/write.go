@@ -389,11 +389,12 @@ type ReportSection struct {
 func Final(r *report.Report) FinalReport {
 	f := FinalReport{Title: r.Title, ExecutiveSummary: r.Summary, Conclusion: r.Conclusion, Sources: r.Sources, Sections: []ReportSection{}}
 	for _, s := range r.Sections {
-		content := s.Text
+		var content strings.Builder
+		content.WriteString(s.Text)
 		for _, q := range s.Quotes {
-			content += fmt.Sprintf("\n\n> %s %s", oneLine(q.Text), cite.Marker([]int{q.Passage.Source}))
+			fmt.Fprintf(&content, "\n\n> %s %s", oneLine(q.Text), cite.Marker([]int{q.Passage.Source}))
 		}
-		f.Sections = append(f.Sections, ReportSection{s.Title, strings.TrimSpace(content)})
+		f.Sections = append(f.Sections, ReportSection{s.Title, strings.TrimSpace(content.String())})
 	}
 	return f
 }

@@ -217,7 +217,7 @@ const (
 func nodeProgram(ctx context.Context) ([]string, error) {
 	said, err := exec.CommandContext(ctx, "node", "--version").Output()
 	if err != nil {
-		return nil, fmt.Errorf("Node.js is not installed: %w", err)
+		return nil, fmt.Errorf("no Node.js is installed: %w", err)
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(said)), "v"), ".")
 	if n, err := strconv.Atoi(major); err == nil && n >= leastNode {

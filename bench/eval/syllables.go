@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"dossier/internal/haiku"
 )
@@ -45,11 +46,8 @@ func runSyllables(ctx context.Context, env *Env) error {
 			}
 			got := haiku.Syllables(w.Word)
 			n++
-			for _, c := range counts {
-				if c == got {
-					right++
-					break
-				}
+			if slices.Contains(counts, got) {
+				right++
 			}
 			if err := env.Record(spokenAnswer{w, got}); err != nil {
 				return err

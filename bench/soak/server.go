@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,6 +35,13 @@ func serve(raw string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	go func() {
+		for range asked {
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+		}
+	}()
 	return cli.Main(cli.Process{
 		Args: args, Env: []string{"HOME=" + os.Getenv("HOME"), "LANG=C"}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: cli.Terminal, Terminate: ctx,
 	})
@@ -91,6 +99,9 @@ func startServer(ctx context.Context, dir, model string, web *webtest.Web) (*ser
 func (s *server) stop() error {
 	return errors.Join(s.cmd.Process.Signal(syscall.SIGTERM), s.cmd.Wait())
 }
+
+// tellGoroutines has the server write its goroutines to standard error.
+func (s *server) tellGoroutines() error { return s.cmd.Process.Signal(syscall.SIGUSR1) }
 
 // memory is what the process has in memory, in bytes.
 func (s *server) memory() (int64, error) {

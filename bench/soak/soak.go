@@ -60,25 +60,28 @@ func soak(ctx context.Context, clients int, lasts time.Duration) (*figures, erro
 	if _, err := load(ctx, s, clients, max(lasts/10, time.Second), &figures{done: map[string]int{}}); err != nil {
 		return nil, err
 	}
-	// Connections that the server keeps to those it asks are no clients' of it.
+	// Connections that the server keeps to those it asks are no clients' of it. Runs
+	// whose readers left go on for a while, and use some.
 	letGo := func() {
 		models.Config.SetKeepAlivesEnabled(false)
 		models.Config.SetKeepAlivesEnabled(true)
 		web.LetGo()
 	}
-	letGo()
-	if f.before, err = settled(ctx, s, 0); err != nil {
+	if f.before, err = settled(ctx, s, 0, letGo); err != nil {
 		return nil, err
 	}
 	if f.lasted, err = load(ctx, s, clients, lasts, f); err != nil {
 		return nil, err
 	}
-	letGo()
-	after, err := settled(ctx, s, f.before)
+	after, err := settled(ctx, s, f.before, letGo)
 	if err != nil {
 		return nil, err
 	}
-	f.left = max(after-f.before, 0)
+	if f.left = max(after-f.before, 0); f.left > 0 {
+		if err := s.tellGoroutines(); err != nil {
+			return nil, err
+		}
+	}
 	if f.after, err = s.memory(); err != nil {
 		return nil, err
 	}
@@ -134,10 +137,12 @@ func load(ctx context.Context, s *server, clients int, lasts time.Duration, f *f
 const settleFor = time.Minute
 
 // settled waits until the server has no more goroutines than wanted, or, where that
-// is 0, until they are no longer fewer each time; and says how many it has.
-func settled(ctx context.Context, s *server, wanted int) (int, error) {
+// is 0, until they are no longer fewer each time; and says how many it has. Whom the
+// server asks lets go of it each time.
+func settled(ctx context.Context, s *server, wanted int, letGo func()) (int, error) {
 	least, same := 1<<30, 0
 	for until := time.Now().Add(settleFor); time.Now().Before(until) && same < 10; {
+		letGo()
 		n, err := s.goroutines(ctx)
 		if err != nil {
 			return 0, err

@@ -52,9 +52,9 @@ func (t *table) plots(snap *cite.Snapshot, source int) []Plot {
 	return out
 }
 
-// comparable is how many times larger one series of a plot may be than another:
+// ofOneSize is how many times larger one series of a plot may be than another:
 // beyond that the smaller is a line on the axis.
-const comparable = 20
+const ofOneSize = 20
 
 // byUnit puts columns together that name the same unit, or are the same but for
 // the year in their names, and are of one size. Another column that names no unit
@@ -64,7 +64,7 @@ func byUnit(columns []column) [][]column {
 	for _, c := range columns {
 		at := slices.IndexFunc(out, func(g []column) bool {
 			a, b := largest(g[0].points), largest(c.points)
-			return sameUnit(c.unit, g[0].unit) && (c.unit != "" || yearless(c.name) == yearless(g[0].name)) && len(g) < mostLines && a <= comparable*b && b <= comparable*a
+			return sameUnit(c.unit, g[0].unit) && (c.unit != "" || yearless(c.name) == yearless(g[0].name)) && len(g) < mostLines && a <= ofOneSize*b && b <= ofOneSize*a
 		})
 		if at >= 0 {
 			out[at] = append(out[at], c)

@@ -78,11 +78,11 @@ func unitTerm(unit string, code lang.Code) string {
 	if strings.ContainsAny(unit, "%‰°$€£¥₽") {
 		return unit
 	}
-	for _, t := range index.Tokens(unit, code) {
-		if t.Function {
+	if tokens := index.Tokens(unit, code); len(tokens) > 0 {
+		if tokens[0].Function {
 			return ""
 		}
-		return t.Term
+		return tokens[0].Term
 	}
 	if r, _ := utf8.DecodeRuneInString(unit); unicode.Is(unicode.Han, r) && !strings.ContainsRune("年月日的在和与", r) {
 		return unit

@@ -50,8 +50,8 @@ func (b *birds) hear(where string, what []byte) {
 	b.heard[where].Write(what)
 }
 
-// arrived notes which secrets an endpoint was sent.
-func (b *birds) arrived(r *http.Request) {
+// arrived notes which secrets an endpoint was sent, and returns them.
+func (b *birds) arrived(r *http.Request) (secrets []string) {
 	text := fmt.Sprint(r.Header, r.URL.String())
 	if user, password, ok := r.BasicAuth(); ok {
 		text += user + password
@@ -61,15 +61,17 @@ func (b *birds) arrived(r *http.Request) {
 	for secret, place := range b.names {
 		if strings.Contains(text, secret) {
 			b.sent[place] = true
+			secrets = append(secrets, secret)
 		}
 	}
+	return secrets
 }
 
-// echo is an endpoint that refuses whoever comes, and repeats all that it was told.
+// echo is an endpoint that refuses whoever comes, and repeats all that it was told:
+// secrets also by themselves, where nothing beside them shows what they are.
 func (b *birds) echo() string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b.arrived(r)
-		told, _ := json.Marshal(fmt.Sprint("refused: ", r.Header, " at ", r.URL))
+		told, _ := json.Marshal(fmt.Sprint("nobody knows ", b.arrived(r), " here; refused: ", r.Header, " at ", r.URL))
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, `{"error":{"message":%s},"message":%[1]s,"detail":%[1]s}`, told)
@@ -122,10 +124,12 @@ mcp:
     remote: {url: %q, headers: {Authorization: "Bearer %s"}}
     local: {command: sh, args: ["-c", "echo the token is $MCP_TOKEN >&2; exit 1"], env: {MCP_TOKEN: %q}}
 a2a: {agents: {colleague: {url: %q, headers: {X-Key: %q}}}}
+webhooks: {team: {url: %q, secret: %q}}
 agents:
   weigher: {base_class: ToolCallingAgent, tools: [final_answer_tool, web_search_tool, "mcp:remote", "mcp:local"]}
 `, modelAt, b.secret("model"), format, collector.URL, b.secret("collector"), b.secret("operator"), folder, echo, b.secret("brave"), echo, b.secret("tavily"), withUser,
-			echo+"/rerank?key="+b.secret("query"), b.secret("rerank"), echo+"/mcp", b.secret("mcp header"), b.secret("mcp env"), echo, b.secret("a2a"))
+			echo+"/rerank?key="+b.secret("query"), b.secret("rerank"), echo+"/mcp", b.secret("mcp header"), b.secret("mcp env"), echo, b.secret("a2a"),
+			withUser+"/hook?key="+b.secret("webhook query"), "whsec_"+base64.StdEncoding.EncodeToString([]byte(b.secret("what signs webhooks"))))
 	}
 	write := func(path, text string) string {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -147,7 +151,9 @@ agents:
 		return cmd
 	}
 	do := func(with string, args ...string) string {
-		out, _ := command(with, args...).CombinedOutput() // many are meant to fail
+		cmd := command(with, args...)
+		cmd.Stdin = strings.NewReader("hello\n") // what the console is told
+		out, _ := cmd.CombinedOutput()           // many are meant to fail
 		b.hear(strings.Join(args, " ")+", whose model "+with, out)
 		return string(out)
 	}
@@ -165,6 +171,7 @@ agents:
 			{"research", "--no-input", "-v", "How long is the Keldra Bridge?"}, {"research", "--in", folder, "How long is the warranty?"},
 			{"agents", "run", "--no-input", "-v", "weigher", "Weigh the parcel"}, {"mcp", "test"}, {"doctor"}, {"models"}, {"config"}, {"config", "--json"},
 			{"config", "explain", "traces.headers"}, {"config", "explain", "mcp"}, {"tools", "list"}, {"tokens", "list"}, {"runs", "list", "--json"},
+			{"console"}, {"webhooks"}, {"webhooks", "test", "team"}, {"webhooks", "deliveries", "--json"},
 		} {
 			do(with, args...)
 		}
@@ -256,14 +263,14 @@ agents:
 	if err != nil || !logged {
 		t.Errorf("the log was not found, or has no requests in it: %v", err)
 	}
-	for _, place := range []string{"model", "collector", "brave", "tavily", "userinfo", "mcp header"} {
+	for _, place := range []string{"model", "collector", "brave", "tavily", "userinfo", "mcp header", "webhook query", "a2a"} {
 		if !b.sent[place] {
 			t.Errorf("the secret of %s was never used: what this test says of it is nothing", place)
 		}
 	}
 	for where, text := range b.heard {
 		for secret, place := range b.names {
-			for _, form := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte("user:" + secret))} {
+			for _, form := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte("user:" + secret))} {
 				if at := strings.Index(text.String(), form); at >= 0 {
 					said := text.String()
 					t.Errorf("the secret of %s is in %s: …%q…", place, where, said[max(0, at-150):min(len(said), at+len(form)+50)])

@@ -99,7 +99,7 @@ func fragmentsFor(theme string, code lang.Code) []string {
 			general = s.fragments
 			continue
 		}
-		for _, w := range strings.Fields(strings.ToLower(theme)) {
+		for w := range strings.FieldsSeq(strings.ToLower(theme)) {
 			for _, start := range s.words {
 				if strings.HasPrefix(w, start) || code == lang.Chinese && strings.Contains(w, start) {
 					return s.fragments

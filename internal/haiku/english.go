@@ -182,7 +182,7 @@ func opens(rest string) bool {
 
 func words(text string) map[string]bool {
 	out := make(map[string]bool)
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		out[w] = true
 	}
 	return out

@@ -22,7 +22,7 @@ var exceptions = sync.OnceValue(func() map[string]int {
 `) {
 		n, words, _ := strings.Cut(strings.TrimSpace(line), " ")
 		count, _ := strconv.Atoi(n) // the first line is empty
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			out[w] = count
 		}
 	}

@@ -123,7 +123,7 @@ func (r *servedRound) judge(ctx context.Context, ids []string) error {
 		}
 		r.events += len(events)
 		if rec, err := s.Run(ctx, id); err != nil || rec.Status != "done" {
-			r.blame("the run %s is %s: %+v, %v", id, rec.Status, rec.Failure, err)
+			r.blamef("the run %s is %s: %+v, %v", id, rec.Status, rec.Failure, err)
 		}
 	}
 	calls, repeated := r.model.again(recorded)
@@ -132,7 +132,7 @@ func (r *servedRound) judge(ctx context.Context, ids []string) error {
 		r.readers++
 		if j.protocol != "responses" {
 			if !slices.Equal(j.messages, logs[j.run]) {
-				r.blame("over %s %d messages came, the log has %d", j.protocol, len(j.messages), len(logs[j.run]))
+				r.blamef("over %s %d messages came, the log has %d", j.protocol, len(j.messages), len(logs[j.run]))
 			}
 			continue
 		}
@@ -144,13 +144,13 @@ func (r *servedRound) judge(ctx context.Context, ids []string) error {
 			whole = append(whole, m)
 		}
 		if why := otherResponse(j.messages, whole); why != "" {
-			r.blame("over responses: %s", why)
+			r.blamef("over responses: %s", why)
 		}
 	}
 	return nil
 }
 
-func (r *servedRound) blame(format string, args ...any) {
+func (r *servedRound) blamef(format string, args ...any) {
 	r.wrong++
 	r.trouble = append(r.trouble, fmt.Sprintf(format, args...))
 }

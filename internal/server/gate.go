@@ -172,8 +172,7 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err erro
 	if status >= http.StatusInternalServerError {
 		g.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "request", w.Header().Get(requestID), "error", err)
 	}
-	var fast *tooFast
-	if errors.As(err, &fast) {
+	if fast, ok := errors.AsType[*tooFast](err); ok {
 		w.Header().Set("Retry-After", fmt.Sprint(1+int(fast.wait.Seconds())))
 	}
 	if status == http.StatusUnauthorized {

@@ -245,7 +245,7 @@ func TestReconnectAtEverySequence(t *testing.T) {
 	if len(all) < 4 || !strings.Contains(whole, "event: end\n") {
 		t.Fatalf("the stream: %s", whole)
 	}
-	for n := range len(all) {
+	for n := range all {
 		_, rest := s.ask(s.ann, "GET", path, "", "Last-Event-ID", strconv.Itoa(n))
 		_, same := s.ask(s.ann, "GET", path+"?after="+strconv.Itoa(n), "")
 		if joined := append(append([]string{}, all[:n]...), messages(rest)...); strings.Join(joined, "\n") != strings.Join(all, "\n") || rest != same {

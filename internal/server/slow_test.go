@@ -96,7 +96,7 @@ func TestSlowReaderIsCutOffAndComesBack(t *testing.T) {
 		if err := get(again, last); err != nil {
 			t.Fatal(err)
 		}
-		all := append(seen, ids(again.text())...)
+		all := slices.Concat(seen, ids(again.text()))
 		if len(all) != events || !strings.HasSuffix(again.text(), "event: end\ndata: {}\n\n") {
 			t.Errorf("%d events of %d, and the end is %q", len(all), events, again.text()[len(again.text())-100:])
 		}

@@ -30,11 +30,11 @@ func NewFolders(paths []string) (Folders, error) {
 		if !filepath.IsAbs(p) {
 			return nil, &dossier.UsageError{Message: fmt.Sprintf("server.folders: %q is no absolute path", p), Hint: "write the whole path, as /srv/documents"}
 		}
-		real, err := filepath.EvalSymlinks(p)
+		target, err := filepath.EvalSymlinks(p)
 		if err != nil {
 			return nil, &dossier.UsageError{Message: fmt.Sprintf("server.folders: %v", err), Hint: "name folders that exist"}
 		}
-		out = append(out, real)
+		out = append(out, target)
 	}
 	return out, nil
 }
@@ -54,13 +54,13 @@ func (f Folders) Allow(path string) (string, error) {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return "", errFolders(path)
 	}
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", errFolders(path)
 	}
 	for _, folder := range f {
-		if below, err := filepath.Rel(folder, real); err == nil && filepath.IsLocal(below) {
-			return real, nil
+		if below, err := filepath.Rel(folder, target); err == nil && filepath.IsLocal(below) {
+			return target, nil
 		}
 	}
 	return "", errFolders(path)
@@ -89,11 +89,11 @@ func (v view) target(ctx context.Context, req *dossier.Request) error {
 // a collection.
 func (v view) documents(ctx context.Context, paths []string, collection string) error {
 	for i, p := range paths {
-		real, err := v.policy.Folders.Allow(p)
+		target, err := v.policy.Folders.Allow(p)
 		if err != nil {
 			return err
 		}
-		paths[i] = real
+		paths[i] = target
 	}
 	if collection == "" || v.caller.Operates() {
 		return nil

@@ -4,7 +4,7 @@
 // however often, so that a run that is taken up again gets the same replies.
 package studytest
 
-// A research by a team over the web of webtest: five things to find out, of which
+// TeamQuestion is a research by a team over the web of webtest: five things to find out, of which
 // nobody has a task for the last.
 const TeamQuestion = "What is known about Oststrand, its mayor, the Keldra Bridge and the Aune spotted newt?"
 
@@ -23,7 +23,7 @@ var TheTeam = Team{
 	},
 }
 
-// A research by the evidence loop over the same web.
+// TownQuestion is a research by the evidence loop over the same web.
 const TownQuestion = "What kind of town is Oststrand, and how is it governed?"
 
 // TownScholar has a plan for TownQuestion, goes round twice, and lies once.

@@ -27,7 +27,7 @@ var (
 
 func phrases(text string) map[string]bool {
 	out := make(map[string]bool)
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		out[w] = true
 	}
 	return out

@@ -41,7 +41,7 @@ const (
 // none and is let go.
 func (t *team) supervise(ctx context.Context, r *researcher, a *assignment, f *study.Finding) error {
 	if t.finished || t.stopped != nil || t.calls >= t.set.SupervisorCalls {
-		return nil // what was found is in the book, and gets into the report
+		return nil //nolint:nilerr // what was found is in the book, and gets into the report
 	}
 	t.calls++
 	c := &call{team: t, scope: t.scope.Child(fmt.Sprintf("supervisor-%d", t.calls)), from: r, task: a, finding: f}

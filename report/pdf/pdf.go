@@ -112,7 +112,7 @@ func (s *setter) room(height float64) {
 func (s *setter) front(d *report.Document) {
 	line := func(tag pdfdoc.Tag, text string, f face) {
 		s.doc.Open(tag, pdfdoc.About{})
-		s.text(left, right, []report.Span{{Text: text}}, f)
+		s.text(left, []report.Span{{Text: text}}, f)
 		s.doc.Close()
 	}
 	line(pdfdoc.Heading(1), d.Title, face{size: 21, spacing: 1.25, strong: true})
@@ -164,7 +164,7 @@ func (s *setter) contents(d *report.Document) bool {
 		return false
 	}
 	s.doc.Open(pdfdoc.Paragraph, pdfdoc.About{})
-	s.text(left, right, []report.Span{{Text: d.Contents, Strong: true}}, face{size: headingSizes[2]})
+	s.text(left, []report.Span{{Text: d.Contents, Strong: true}}, face{size: headingSizes[2]})
 	s.doc.Close()
 	s.y += 6
 	s.doc.Open(pdfdoc.Contents, pdfdoc.About{})
@@ -308,7 +308,7 @@ func (s *setter) need(blocks []report.Block) float64 {
 		}
 		return n * f.height()
 	}
-	total := 0.0
+	var total float64
 	switch {
 	case b.Kind == report.Heading:
 		size := headingSize(b)
@@ -396,7 +396,7 @@ func (s *setter) heading(b *report.Block) {
 		s.heads++
 	}
 	s.page.Bookmark(b.Level, words(b.Spans), s.y-4)
-	s.text(left, right, b.Spans, f)
+	s.text(left, b.Spans, f)
 	s.y += size * 0.3
 }
 
@@ -421,7 +421,7 @@ func (s *setter) item(b *report.Block) {
 	s.draw(textAt-7-sign.width(), sign, f)
 	s.doc.Close()
 	s.doc.Open(pdfdoc.Body, pdfdoc.About{})
-	s.text(textAt, right, b.Spans, f)
+	s.text(textAt, b.Spans, f)
 	s.y += 2.5
 }
 
@@ -431,7 +431,7 @@ func (s *setter) paragraph(b, next *report.Block, begin float64) {
 		f.size, f.color = smallSize, dim
 	}
 	if !b.Quoted {
-		s.text(begin, right, b.Spans, f)
+		s.text(begin, b.Spans, f)
 		s.y += f.size * 0.55
 		return
 	}
@@ -489,9 +489,9 @@ func (s *setter) code(b *report.Block, begin float64) {
 	s.y += 5 + 7
 }
 
-// text sets lines from one edge to the other.
-func (s *setter) text(from, to float64, spans []report.Span, f face) {
-	lines := s.letters.lines(spans, to-from, f)
+// text sets lines from one edge to the right one.
+func (s *setter) text(from float64, spans []report.Span, f face) {
+	lines := s.letters.lines(spans, right-from, f)
 	turn := s.turn(len(lines), f.height())
 	for i, l := range lines {
 		if i == turn || s.y+f.height() > bottom {
@@ -529,7 +529,7 @@ func (s *setter) draw(x float64, l textLine, f face) {
 		}
 		run := l[i:j]
 		span := run[0].span
-		width := textLine(run).width()
+		width := run.width()
 		look := pdfdoc.Look{Font: run[0].font.set, Size: run[0].size, Color: f.color, Slant: span.Slant, Heavy: run[0].font.heavy}
 		switch {
 		case span.Warn:
@@ -541,7 +541,7 @@ func (s *setter) draw(x float64, l textLine, f face) {
 		case look.Color == (pdfdoc.Color{}):
 			look.Color = ink
 		}
-		s.page.Text(x, y, textLine(run).String(), look)
+		s.page.Text(x, y, run.String(), look)
 		if span.Link != "" && !span.Warn {
 			s.doc.Close()
 		}

@@ -55,9 +55,10 @@ const (
 	Dim
 	Grid
 	First
-	// Series is how many can be told from each other.
-	Series = 4
 )
+
+// Series is how many can be told from each other.
+const Series = 4
 
 // Anchor is which part of a text stands at its place.
 type Anchor uint8

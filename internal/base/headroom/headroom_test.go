@@ -45,7 +45,6 @@ func TestTheRoomFollowsWhatIsAlive(t *testing.T) {
 		runtime.GC()
 	}
 	runtime.KeepAlive(held)
-	held = nil
 	for i := 0; now() < small/2; i++ {
 		if i == 1000 {
 			t.Fatalf("with nothing alive the percentage is still %d, it began with %d", now(), small)

@@ -3,6 +3,7 @@ package logs
 import (
 	"io"
 	"log/slog"
+	"slices"
 )
 
 // NewJSONHandler is NewHandler for programs that read logs: an object per line with
@@ -57,7 +58,7 @@ type jsonHandler struct {
 
 func (h *jsonHandler) with(add func(slog.Handler) slog.Handler) *jsonHandler {
 	next := *h
-	next.added = append(h.added[:len(h.added):len(h.added)], add)
+	next.added = slices.Concat(h.added, []func(slog.Handler) slog.Handler{add})
 	next.Handler = add(h.Handler)
 	return &next
 }

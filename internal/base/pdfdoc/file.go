@@ -23,13 +23,13 @@ func (f *file) reserve() int {
 	return len(f.objects)
 }
 
-func (f *file) set(n int, format string, args ...any) {
+func (f *file) setf(n int, format string, args ...any) {
 	f.objects[n-1] = fmt.Appendf(nil, format, args...)
 }
 
 func (f *file) add(format string, args ...any) int {
 	n := f.reserve()
-	f.set(n, format, args...)
+	f.setf(n, format, args...)
 	return n
 }
 
@@ -71,7 +71,7 @@ func (d *Document) Bytes() []byte {
 		n := f.stream("", content.Bytes())
 		var notes strings.Builder
 		for _, l := range p.links {
-			action, said := "", ""
+			var action, said string
 			if name, inside := strings.CutPrefix(l.target, "#"); inside {
 				to, ok := d.anchors[name]
 				if !ok {
@@ -90,25 +90,26 @@ func (d *Document) Bytes() []byte {
 		if notes.Len() > 0 {
 			annots = "/Annots[" + notes.String() + "]/Tabs/S"
 		}
-		f.set(numbers[p], "<</Type/Page/Parent %d 0 R/MediaBox[0 0 %s %s]/Resources<</Font<<%s>>>>/Contents %d 0 R/StructParents %d%s>>", tree, num(p.width), num(p.height), fonts.String(), n, i, annots)
+		f.setf(numbers[p], "<</Type/Page/Parent %d 0 R/MediaBox[0 0 %s %s]/Resources<</Font<<%s>>>>/Contents %d 0 R/StructParents %d%s>>", tree, num(p.width), num(p.height), fonts.String(), n, i, annots)
 		kids[i] = fmt.Sprintf("%d 0 R", numbers[p])
 	}
-	f.set(tree, "<</Type/Pages/Count %d/Kids[%s]>>", len(d.pages), strings.Join(kids, " "))
+	f.setf(tree, "<</Type/Pages/Count %d/Kids[%s]>>", len(d.pages), strings.Join(kids, " "))
 	outline := ""
 	if len(d.bookmarks) > 0 {
 		outline = fmt.Sprintf("/Outlines %d 0 R/PageMode/UseOutlines", f.outline(d.bookmarks, at))
 	}
-	f.set(catalog, "<</Type/Catalog/Pages %d 0 R/Lang%s/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot %d 0 R%s>>", tree, literal(d.Lang), d.tags(f, numbers, links), outline)
-	info := "<<"
+	f.setf(catalog, "<</Type/Catalog/Pages %d 0 R/Lang%s/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot %d 0 R%s>>", tree, literal(d.Lang), d.tags(f, numbers, links), outline)
+	var info strings.Builder
+	info.WriteString("<<")
 	for _, field := range [][2]string{{"Title", d.Title}, {"Subject", d.Subject}, {"Author", d.Author}, {"Creator", d.Creator}, {"Producer", d.Creator}} {
 		if field[1] != "" {
-			info += "/" + field[0] + unicode(field[1])
+			info.WriteString("/" + field[0] + unicode(field[1]))
 		}
 	}
 	if !d.Created.IsZero() {
-		info += "/CreationDate" + literal("D:"+d.Created.UTC().Format("20060102150405")+"Z")
+		info.WriteString("/CreationDate" + literal("D:"+d.Created.UTC().Format("20060102150405")+"Z"))
 	}
-	return f.bytes(catalog, f.add("%s>>", info))
+	return f.bytes(catalog, f.add("%s>>", info.String()))
 }
 
 // together is how many objects are packed as one.
@@ -252,9 +253,9 @@ func (f *file) outline(list []bookmark, at func(place) string) int {
 		if n.count > 0 {
 			count = fmt.Sprintf("/Count -%d", n.count) // closed
 		}
-		f.set(n.number, "<</Title%s/Dest%s/Parent %d 0 R%s%s%s%s%s>>", unicode(list[i].title), at(list[i].to), n.parent,
+		f.setf(n.number, "<</Title%s/Dest%s/Parent %d 0 R%s%s%s%s%s>>", unicode(list[i].title), at(list[i].to), n.parent,
 			entry("First", n.first), entry("Last", n.last), entry("Prev", n.before), entry("Next", n.after), count)
 	}
-	f.set(root.number, "<</Type/Outlines%s%s/Count %d>>", entry("First", root.first), entry("Last", root.last), root.count)
+	f.setf(root.number, "<</Type/Outlines%s%s/Count %d>>", entry("First", root.first), entry("Last", root.last), root.count)
 	return root.number
 }

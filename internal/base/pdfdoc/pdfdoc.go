@@ -131,7 +131,7 @@ func (p *Page) Reserve() *Page {
 	return part
 }
 
-func (p *Page) write(format string, args ...any) {
+func (p *Page) writef(format string, args ...any) {
 	p.content = append(p.content, fmt.Appendf(nil, format, args...))
 }
 
@@ -173,19 +173,19 @@ func (p *Page) Text(x, y float64, text string, look Look) {
 		heavy = fmt.Sprintf("2 Tr %s w %s RG ", num(look.Size/36), look.Color)
 	}
 	p.mark(p.within())
-	p.write("q BT %s/F%d %s Tf %s rg 1 0 %s 1 %s %s Tm <%x> Tj ET Q\n", heavy, look.Font.number, num(look.Size), look.Color, lean, num(x), num(p.height-y), codes)
+	p.writef("q BT %s/F%d %s Tf %s rg 1 0 %s 1 %s %s Tm <%x> Tj ET Q\n", heavy, look.Font.number, num(look.Size), look.Color, lean, num(x), num(p.height-y), codes)
 }
 
 // Box fills a rectangle.
 func (p *Page) Box(x, y, width, height float64, c Color) {
 	p.mark(p.drawing())
-	p.write("%s rg %s %s %s %s re f\n", c, num(x), num(p.height-y-height), num(width), num(height))
+	p.writef("%s rg %s %s %s %s re f\n", c, num(x), num(p.height-y-height), num(width), num(height))
 }
 
 // Line draws a line.
 func (p *Page) Line(x1, y1, x2, y2, thick float64, c Color) {
 	p.mark(p.drawing())
-	p.write("%s RG %s w %s %s m %s %s l S\n", c, num(thick), num(x1), num(p.height-y1), num(x2), num(p.height-y2))
+	p.writef("%s RG %s w %s %s m %s %s l S\n", c, num(thick), num(x1), num(p.height-y1), num(x2), num(p.height-y2))
 }
 
 // Path draws a line through places, with dashes where it has some: lengths drawn
@@ -207,14 +207,14 @@ func (p *Page) Path(places [][2]float64, thick float64, dash []float64, c Color)
 	for i, l := range dash {
 		lengths[i] = num(l)
 	}
-	p.write("q %s RG %s w 1 j [%s] 0 d %sS Q\n", c, num(thick), strings.Join(lengths, " "), b.String())
+	p.writef("q %s RG %s w 1 j [%s] 0 d %sS Q\n", c, num(thick), strings.Join(lengths, " "), b.String())
 }
 
 // Dot fills a circle.
 func (p *Page) Dot(x, y, radius float64, c Color) {
 	p.mark(p.drawing())
 	y = p.height - y
-	p.write("q %s RG %s w 1 J %s %s m %s %s l S Q\n", c, num(2*radius), num(x), num(y), num(x), num(y))
+	p.writef("q %s RG %s w 1 J %s %s m %s %s l S Q\n", c, num(2*radius), num(x), num(y), num(x), num(y))
 }
 
 // Link makes a rectangle lead to an address, or with "#" to an anchor.

@@ -113,19 +113,19 @@ func (p *Page) mark(e *element) {
 	p.unmark()
 	p.marked = e
 	if e == decoration {
-		p.write("/Artifact BMC\n")
+		p.writef("/Artifact BMC\n")
 		return
 	}
 	n := len(p.whole.marks)
 	p.whole.marks = append(p.whole.marks, e)
 	e.kids = append(e.kids, kid{page: p.whole, mark: n})
-	p.write("/%s<</MCID %d>>BDC\n", e.tag, n)
+	p.writef("/%s<</MCID %d>>BDC\n", e.tag, n)
 }
 
 // unmark ends the content that was begun.
 func (p *Page) unmark() {
 	if p.marked != nil {
-		p.write("EMC\n")
+		p.writef("EMC\n")
 		p.marked = nil
 	}
 }
@@ -152,7 +152,7 @@ func (d *Document) tags(f *file, pages map[*Page]int, links map[*link]linkObject
 			}
 		}
 	}
-	f.set(root, "<</Type/StructTreeRoot/K %d 0 R/ParentTree %d 0 R/ParentTreeNextKey %d>>", d.root.number, f.add("<</Nums[%s]>>", table.String()), len(d.pages)+len(links))
+	f.setf(root, "<</Type/StructTreeRoot/K %d 0 R/ParentTree %d 0 R/ParentTreeNextKey %d>>", d.root.number, f.add("<</Nums[%s]>>", table.String()), len(d.pages)+len(links))
 	return root
 }
 
@@ -196,5 +196,5 @@ func (e *element) write(f *file, parent int, pages map[*Page]int, links map[*lin
 	if e.tag == HeaderCell {
 		more += "/A<</O/Table/Scope/Column>>"
 	}
-	f.set(e.number, "<</Type/StructElem/S/%s/P %d 0 R/K[%s]%s>>", e.tag, parent, kids.String(), more)
+	f.setf(e.number, "<</Type/StructElem/S/%s/P %d 0 R/K[%s]%s>>", e.tag, parent, kids.String(), more)
 }

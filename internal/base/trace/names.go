@@ -52,7 +52,7 @@ const (
 	keyScheme  = "url.scheme"
 	keyVersion = "network.protocol.version"
 
-	// The resource: what all spans are of.
+	// KeyService and those below are of the resource: what all spans are of.
 	KeyService        = "service.name"
 	KeyServiceVersion = "service.version"
 	KeyInstance       = "service.instance.id"

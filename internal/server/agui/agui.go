@@ -41,8 +41,7 @@ func Protocol() server.Protocol {
 func serve(w http.ResponseWriter, r *http.Request) error {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return &server.Problem{Code: "too_large", Message: "the conversation is too long", Hint: "put the material into a file and ask about it"}
 		}
 		return err

@@ -69,7 +69,7 @@ func Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	p := &pipe{ctx: ctx, in: in, out: out}
 	err := newServer(o).Run(ctx, &sdk.IOTransport{Reader: p, Writer: p})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // it was told to end
 	}
 	return err
 }

@@ -117,8 +117,6 @@ func TestAModeIsAModel(t *testing.T) {
 	}
 }
 
-var ids = regexp.MustCompile(`[\w]+_[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`)
-
 // TestAnAgentIsAModel freezes the stream of an agent that asks, is answered by the
 // id in its model, and answers.
 func TestAnAgentIsAModel(t *testing.T) {

@@ -3,6 +3,7 @@ package responses_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestOfficialClientInGo(t *testing.T) {
 	whole, numbers := events(-1)
 	for i, n := range numbers {
 		rest, _ := events(n)
-		if got := append(whole[:i+1:i+1], rest...); strings.Join(got, "\n") != strings.Join(whole, "\n") {
+		if got := slices.Concat(whole[:i+1], rest); strings.Join(got, "\n") != strings.Join(whole, "\n") {
 			t.Errorf("after %d: %v", n, rest)
 		}
 	}

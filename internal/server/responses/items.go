@@ -168,7 +168,7 @@ func (t *teller) thought(seq int64, text string) {
 	item := reasoningItem{ID: t.item("rs", seq), Type: typeReasoning, Status: inProgress, Summary: []summaryPart{}}
 	index := t.add(item)
 	of := func(kind string, s streamed) {
-		s.Type, s.ItemID, s.OutputIndex, s.SummaryIndex = "response.reasoning_summary_"+kind, item.ID, &index, at(0)
+		s.Type, s.ItemID, s.OutputIndex, s.SummaryIndex = "response.reasoning_summary_"+kind, item.ID, &index, new(0)
 		t.say(s)
 	}
 	part := summaryPart{Type: "summary_text", Text: text}

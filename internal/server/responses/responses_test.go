@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -271,7 +272,7 @@ func reconnect(t *testing.T, s *sitetest.Site, id string) {
 	}
 	for i, text := range whole[:len(whole)-1] {
 		_, rest := call(t, s, s.Ann, "GET", fmt.Sprintf("%s&starting_after=%d", path, lineOf(t, text).Number), "")
-		if got := append(whole[:i+1:i+1], data(rest)...); strings.Join(got, "\n") != strings.Join(whole, "\n") {
+		if got := slices.Concat(whole[:i+1], data(rest)); strings.Join(got, "\n") != strings.Join(whole, "\n") {
 			t.Fatalf("after %s\n%s", text, rest)
 		}
 	}
@@ -322,7 +323,7 @@ func TestALiveStream(t *testing.T) {
 			continue
 		}
 		_, rest := call(t, &again, s.Ann, "GET", fmt.Sprintf("/v1/responses/%s?stream=true&starting_after=%d", id, l.Number), "")
-		if got := append(whole[:i+1:i+1], data(rest)...); strings.Join(got, "\n") != strings.Join(whole, "\n") {
+		if got := slices.Concat(whole[:i+1], data(rest)); strings.Join(got, "\n") != strings.Join(whole, "\n") {
 			t.Fatalf("after %s\n%s\nnot\n%s", raw, rest, strings.Join(whole[i+1:], "\n"))
 		}
 	}

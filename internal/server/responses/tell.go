@@ -197,7 +197,7 @@ func (t *teller) end(status string, when time.Time) {
 	}
 	t.shown.Status, t.over = status, true
 	if status == completed {
-		t.shown.CompletedAt = at(when.Unix())
+		t.shown.CompletedAt = new(when.Unix())
 	}
 	kind := "response." + status
 	if status == cancelled {
@@ -212,7 +212,7 @@ func (t *teller) messageID() string { return "msg_" + t.key }
 func (t *teller) begin() {
 	t.answer.begun = true
 	t.answer.index = t.add(messageItem{ID: t.messageID(), Type: typeMessage, Status: inProgress, Role: "assistant", Content: []textPart{}})
-	t.say(streamed{Type: "response.content_part.added", ItemID: t.messageID(), OutputIndex: &t.answer.index, ContentIndex: at(0), Part: outputText("", nil)})
+	t.say(streamed{Type: "response.content_part.added", ItemID: t.messageID(), OutputIndex: &t.answer.index, ContentIndex: new(0), Part: outputText("", nil)})
 }
 
 // write shows a piece of the answer while it is written, to those who have seen
@@ -249,7 +249,7 @@ func (t *teller) write(d event.AnswerDelta) {
 func (t *teller) piece(text string) {
 	t.answer.shown = append(t.answer.shown, text...)
 	t.say(streamed{
-		Type: "response.output_text.delta", ItemID: t.messageID(), OutputIndex: &t.answer.index, ContentIndex: at(0), Delta: &text, Logprobs: &[]struct{}{},
+		Type: "response.output_text.delta", ItemID: t.messageID(), OutputIndex: &t.answer.index, ContentIndex: new(0), Delta: &text, Logprobs: &[]struct{}{},
 	})
 }
 
@@ -284,12 +284,12 @@ func (t *teller) conclude(m event.Message) {
 	for i, c := range m.Citations {
 		marks = append(marks, annotation{Type: "url_citation", Start: c.Start, End: c.End, URL: c.URL, Title: c.Title})
 		t.say(streamed{
-			Type: "response.output_text.annotation.added", ItemID: t.messageID(), OutputIndex: &a.index, ContentIndex: at(0), AnnotationIndex: at(i), Annotation: &marks[i],
+			Type: "response.output_text.annotation.added", ItemID: t.messageID(), OutputIndex: &a.index, ContentIndex: new(0), AnnotationIndex: new(i), Annotation: &marks[i],
 		})
 	}
 	part := outputText(text, marks)
-	t.say(streamed{Type: "response.output_text.done", ItemID: t.messageID(), OutputIndex: &a.index, ContentIndex: at(0), Text: &text, Logprobs: &[]struct{}{}})
-	t.say(streamed{Type: "response.content_part.done", ItemID: t.messageID(), OutputIndex: &a.index, ContentIndex: at(0), Part: part})
+	t.say(streamed{Type: "response.output_text.done", ItemID: t.messageID(), OutputIndex: &a.index, ContentIndex: new(0), Text: &text, Logprobs: &[]struct{}{}})
+	t.say(streamed{Type: "response.content_part.done", ItemID: t.messageID(), OutputIndex: &a.index, ContentIndex: new(0), Part: part})
 	a.done = true
 	t.done(a.index, messageItem{ID: t.messageID(), Type: typeMessage, Status: completed, Role: "assistant", Content: []textPart{part}})
 	t.release()

@@ -212,7 +212,7 @@ func TestVoidedAnswers(t *testing.T) {
 				t.Errorf("%s: in the end it is %q", name, *s.Text)
 			}
 		}
-		if !strings.HasPrefix("Something else entirely, at length", text) {
+		if whole := "Something else entirely, at length"; !strings.HasPrefix(whole, text) {
 			t.Errorf("%s: %q was shown", name, text)
 		}
 		if name == "a check" {

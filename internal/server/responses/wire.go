@@ -225,6 +225,3 @@ type itemList struct {
 	Last    *string       `json:"last_id"`
 	HasMore bool          `json:"has_more"`
 }
-
-// at is a pointer to a value.
-func at[T any](v T) *T { return &v }

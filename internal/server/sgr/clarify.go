@@ -27,8 +27,7 @@ func (a *api) clarify(w http.ResponseWriter, r *http.Request) error {
 		return errNone
 	}
 	text, err := said(w, r)
-	var wrong *fault
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*fault](err); ok {
 		return wrong.reply(w)
 	}
 	if err != nil {

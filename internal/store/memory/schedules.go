@@ -96,8 +96,8 @@ func (s *Store) Fire(ctx context.Context, to schedule.Schedule, f schedule.Firin
 	f.Schedule = to.ID
 	s.firings = append(s.firings, f)
 	of := 0
-	for i := len(s.firings) - 1; i >= 0; i-- {
-		if s.firings[i].Schedule != to.ID {
+	for i, v := range slices.Backward(s.firings) {
+		if v.Schedule != to.ID {
 			continue
 		}
 		if of++; of > schedule.KeepFirings {

@@ -74,8 +74,8 @@ const selectDue = selectDelivery + "WHERE state = 'pending' AND hook = ? AND (ne
 // ClaimDeliveries implements webhook.Store.
 func (s *Store) ClaimDeliveries(ctx context.Context, hook string, now, until, far time.Time, limit int) ([]webhook.Delivery, error) {
 	args := []any{hook, moment(now), moment(far), limit}
-	any := false // to look is cheaper than to write
-	if err := s.each(ctx, selectDue, args, func(scanner) error { any = true; return nil }); err != nil || !any {
+	due := false // to look is cheaper than to write
+	if err := s.each(ctx, selectDue, args, func(scanner) error { due = true; return nil }); err != nil || !due {
 		return nil, err
 	}
 	var list []webhook.Delivery

@@ -148,7 +148,7 @@ func encodeValue(v attribute.Value) (m message) {
 		}
 		m.nested(5, list)
 	default:
-		m.text(1, v.Emit())
+		m.text(1, v.String())
 	}
 	return m
 }

@@ -92,14 +92,14 @@ func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.raw.Write(raw)
-	for _, rs := range data.ResourceSpans {
+	for _, rs := range data.GetResourceSpans() {
 		of := map[string]string{}
-		for _, a := range rs.Resource.Attributes {
-			of[a.Key] = text(a.Value)
+		for _, a := range rs.GetResource().GetAttributes() {
+			of[a.GetKey()] = text(a.GetValue())
 		}
-		for _, ss := range rs.ScopeSpans {
-			for _, s := range ss.Spans {
-				c.spans = append(c.spans, Span{s, of, ss.SchemaUrl})
+		for _, ss := range rs.GetScopeSpans() {
+			for _, s := range ss.GetSpans() {
+				c.spans = append(c.spans, Span{s, of, ss.GetSchemaUrl()})
 			}
 		}
 	}
@@ -130,17 +130,21 @@ func (c *Collector) Raw() []byte {
 // Attribute is that of a span as text; "" for none.
 func (s Span) Attribute(key string) string {
 	for _, a := range s.Attributes {
-		if a.Key == key {
-			return text(a.Value)
+		if a.GetKey() == key {
+			return text(a.GetValue())
 		}
 	}
 	return ""
 }
 
-// ID, Parent and Trace are those of a span in hexadecimal.
-func (s Span) ID() string     { return hex.EncodeToString(s.SpanId) }
-func (s Span) Parent() string { return hex.EncodeToString(s.ParentSpanId) }
-func (s Span) Trace() string  { return hex.EncodeToString(s.TraceId) }
+// ID is that of a span in hexadecimal.
+func (s Span) ID() string { return hex.EncodeToString(s.GetSpanId()) }
+
+// Parent is the ID of the span that a span is below.
+func (s Span) Parent() string { return hex.EncodeToString(s.GetParentSpanId()) }
+
+// Trace is the ID of the trace that a span is of.
+func (s Span) Trace() string { return hex.EncodeToString(s.GetTraceId()) }
 
 func text(v *commonpb.AnyValue) string {
 	switch v := v.GetValue().(type) {
@@ -154,7 +158,7 @@ func text(v *commonpb.AnyValue) string {
 		return fmt.Sprint(v.BoolValue)
 	case *commonpb.AnyValue_ArrayValue:
 		var all []string
-		for _, one := range v.ArrayValue.Values {
+		for _, one := range v.ArrayValue.GetValues() {
 			all = append(all, text(one))
 		}
 		return "[" + strings.Join(all, " ") + "]"
@@ -244,17 +248,18 @@ func Named(s Span) string {
 
 // Whole shows all that is known of a span but its times and ids.
 func Whole(s Span) string {
-	line := Named(s) + " (" + strings.ToLower(strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")) + ")"
+	var line strings.Builder
+	line.WriteString(Named(s) + " (" + strings.ToLower(strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")) + ")")
 	attributes := slices.Clone(s.Attributes)
-	slices.SortFunc(attributes, func(a, b *commonpb.KeyValue) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(attributes, func(a, b *commonpb.KeyValue) int { return cmp.Compare(a.GetKey(), b.GetKey()) })
 	for _, a := range attributes {
-		line += " " + a.Key + "=" + text(a.Value)
+		line.WriteString(" " + a.GetKey() + "=" + text(a.GetValue()))
 	}
 	for _, e := range s.Events {
-		line += " +" + e.Name
-		for _, a := range e.Attributes {
-			line += " " + a.Key + "=" + text(a.Value)
+		line.WriteString(" +" + e.GetName())
+		for _, a := range e.GetAttributes() {
+			line.WriteString(" " + a.GetKey() + "=" + text(a.GetValue()))
 		}
 	}
-	return line
+	return line.String()
 }

@@ -2,6 +2,7 @@ package completion
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"dossier/internal/server"
@@ -96,7 +97,7 @@ func failed(out *server.Stream, run string, err error) {
 
 // Problem describes an error of a run to whoever asked for it.
 func Problem(ctx context.Context, err error) *server.Problem {
-	if f, ok := err.(*FailedError); ok {
+	if f, ok := errors.AsType[*FailedError](err); ok {
 		return &server.Problem{Code: f.Code, Message: f.Message, Hint: f.Hint}
 	}
 	p := *server.For(server.CallerOf(ctx), err)
