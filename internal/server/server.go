@@ -137,7 +137,7 @@ func (a *api) routes() Protocol {
 		},
 	}}
 	for _, more := range [][]Route{
-		runRoutes(), shelfRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), libraryRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
+		runRoutes(), finishedRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), libraryRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
 	} {
 		p.Routes = append(p.Routes, more...)
 	}

@@ -243,7 +243,7 @@ func FuzzFiles(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	files := new(Findings).unpack(archive)
+	files := new(Findings).unpack(archive, maxWhole)
 	f.Add(files[reportName], files[spansName], files[eventsName])
 	f.Fuzz(func(t *testing.T, report, spans, events []byte) {
 		these := maps.Clone(files)

@@ -16,10 +16,10 @@ const tagged = (id: string, tags: string[]) => request('PUT', at(id, 'tags'), { 
 export function LibraryScreen() {
   const { query } = usePlace();
   const [a, b] = [query.get('a'), query.get('b')];
-  return a && b ? <Compare key={a + b} before={a} after={b} /> : <Shelf />;
+  return a && b ? <Compare key={a + b} before={a} after={b} /> : <List />;
 }
 
-function Shelf() {
+function List() {
   const [words, setWords] = useState('');
   const [status, setStatus] = useState('');
   const [mode, setMode] = useState('');
@@ -34,7 +34,7 @@ function Shelf() {
   const tags = useLoaded(async (signal): Promise<{ tag: string; runs: number }[]> => (await request('GET', '/api/tags', undefined, { signal })).json(), []);
   const changed = () => (found.again(), tags.again());
   return (
-    <main class="narrow shelf" id="main">
+    <main class="narrow library" id="main">
       <div class="row"><h1>{t('library.title')}</h1><Import /></div>
       <form class="filters" role="search" onSubmit={(e) => e.preventDefault()}>
         <label class="find"><Icon name="search" /><span class="hidden">{t('library.find')}</span>

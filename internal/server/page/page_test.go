@@ -141,9 +141,9 @@ func TestControls(t *testing.T) {
 
 // A finished report is tagged, edited, checked, bundled, taken in, asked again, forked
 // and compared, and all of it is fit to be seen.
-func TestShelf(t *testing.T) {
+func TestLibrary(t *testing.T) {
 	s, id := oststrand(t)
-	drive(t, "shelf.mjs", object{"url": s.URL, "run": id})
+	drive(t, "library.mjs", object{"url": s.URL, "run": id})
 }
 
 func aboutOststrand() dossier.Request {
@@ -162,8 +162,8 @@ func oststrand(t *testing.T) (*sitetest.Site, string) {
 	return s, rec.ID
 }
 
-// What TestShelf goes through is fit to be seen.
-func TestShelfLooks(t *testing.T) {
+// What TestLibrary goes through is fit to be seen.
+func TestLibraryLooks(t *testing.T) {
 	s, first := oststrand(t)
 	rep, err := s.Engine.Report(t.Context(), first)
 	if err != nil {
@@ -182,7 +182,7 @@ func TestShelfLooks(t *testing.T) {
 	}
 	for _, code := range []string{"en", "ru", "zh"} {
 		t.Run(code, func(t *testing.T) {
-			drive(t, "shelf-looks.mjs", object{"url": s.URL, "run": first, "other": again.ID, "lang": code})
+			drive(t, "library-looks.mjs", object{"url": s.URL, "run": first, "other": again.ID, "lang": code})
 		})
 	}
 }

@@ -20,9 +20,9 @@ type tagsBody struct {
 	Tags []string `json:"tags"`
 }
 
-// shelfRoutes are about runs that are over: to find them again, to hold one against
+// finishedRoutes are about runs that are over: to find them again, to hold one against
 // another, and to change what they say.
-func shelfRoutes() []Route {
+func finishedRoutes() []Route {
 	return []Route{
 		{
 			Pattern: "GET /api/tags", Scope: access.Read, Doc: &Doc{Summary: "List the tags that runs have", Reply: []dossier.TagCount{}},

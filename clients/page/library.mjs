@@ -14,14 +14,14 @@ await open(chromium, async (browser) => {
   await page.getByRole('button', { name: 'Tags of “' }).first().click();
   await page.getByLabel('New tag').fill('bridges');
   await page.getByLabel('New tag').press('Enter');
-  await expect(page.locator('.shelf > .chips .chip')).text('bridges');
+  await expect(page.locator('.library > .chips .chip')).text('bridges');
   await page.getByLabel('New tag').fill('<b>x</b>');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await expect(page.locator('.shelf > .chips .chip')).count(2);
+  await expect(page.locator('.library > .chips .chip')).count(2);
   await page.getByRole('button', { name: 'Remove the tag <b>x</b>' }).click();
-  await expect(page.locator('.shelf > .chips .chip')).count(1);
+  await expect(page.locator('.library > .chips .chip')).count(1);
   await page.reload();
-  await page.locator('.shelf > .chips .chip').click();
+  await page.locator('.library > .chips .chip').click();
   await expect(page.locator('.runs li')).count(1);
   await expect(page.locator('.below .chip')).text('bridges');
 
@@ -84,7 +84,7 @@ await open(chromium, async (browser) => {
 
   // Asked again, the run says what it said before somebody changed it.
   await page.goto('/library');
-  await page.locator('.shelf > .chips .chip').click();
+  await page.locator('.library > .chips .chip').click();
   await expect(page.locator('.runs li')).count(1);
   await page.getByRole('button', { name: 'Ask “' }).click();
   await page.waitForURL(/\/run\//);
