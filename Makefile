@@ -57,7 +57,8 @@ eval-deep: ## measure deep research without a model beside deep_search and one s
 
 screenshots: chromium clients ## make pictures of every screen of the page in bin/screenshots
 	@mkdir -p bin/screenshots
-	DOSSIER_SCREENSHOTS=$(CURDIR)/bin/screenshots go test -count=1 -timeout 10m ./internal/server/page -run 'TestMainPath|TestLooks|TestAgents|TestSettings'
+	DOSSIER_SCREENSHOTS=$(CURDIR)/bin/screenshots go test -count=1 -timeout 10m ./internal/server/page -run 'TestMainPath|Looks|TestAgents|TestSettings'
+	cp bin/screenshots/readme.png docs/page.png
 
 conformance: clients conformance-responses ## run the suites of others against the server and write bench/results
 	go run ./bench/conformance

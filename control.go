@@ -9,6 +9,8 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"dossier/agent"
 	"dossier/event"
@@ -232,6 +234,9 @@ func (e *Engine) Resume(ctx context.Context, id string, o ResumeOptions) error {
 	if err != nil {
 		return err
 	}
+	if _, _, err := e.request(rec); errors.Is(err, errImported) {
+		return err
+	}
 	if s, belongs := e.seat(rec); belongs {
 		// A run that its instance does not take stays as it is.
 		if err := e.agency.fleet.Resumes(ctx, s.Instance); err != nil && !errors.Is(err, fleet.ErrNoInstance) {
@@ -429,4 +434,36 @@ func (e *Engine) Delete(ctx context.Context, id string) error {
 	e.work.Forget(context.WithoutCancel(ctx), id)
 	e.collect(ctx)
 	return nil
+}
+
+// What a run can have of tags: mostTags of them, with longestTag characters at most.
+const mostTags, longestTag = 20, 50
+
+// TagCount is a tag and how many runs have it.
+type TagCount = store.TagCount
+
+// Tag gives a run these tags in place of those that it had.
+func (e *Engine) Tag(ctx context.Context, id string, tags []string) ([]string, error) {
+	var clean []string
+	for _, tag := range tags {
+		tag = strings.Join(strings.Fields(strings.ToValidUTF8(tag, "\uFFFD")), " ")
+		if tag == "" || utf8.RuneCountInString(tag) > longestTag || strings.ContainsFunc(tag, unicode.IsControl) {
+			return nil, &UsageError{Message: fmt.Sprintf("%q is no tag", tag), Hint: fmt.Sprintf("a tag has 1 to %d characters", longestTag)}
+		}
+		clean = append(clean, tag)
+	}
+	clean = store.CleanTags(clean)
+	if len(clean) > mostTags {
+		return nil, &UsageError{Message: fmt.Sprintf("a run has %d tags at most", mostTags)}
+	}
+	rec, err := e.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return clean, e.store.Tag(ctx, rec.ID, clean)
+}
+
+// Tags returns the tags that runs of a user have, of all with an empty one.
+func (e *Engine) Tags(ctx context.Context, user string) ([]TagCount, error) {
+	return e.store.Tags(ctx, user)
 }

@@ -260,6 +260,7 @@ func (e *Engine) record(ctx context.Context, req Request, id string) (run.Record
 	if err := req.check(); err != nil {
 		return run.Record{}, err
 	}
+	req.Imported = ""
 	if req.Limits == (run.Limits{}) {
 		req.Limits = e.limits
 	}
@@ -410,6 +411,9 @@ func (e *Engine) request(rec run.Record) (mode.Mode, *mode.Request, error) {
 	req := new(mode.Request)
 	if err := json.Unmarshal(rec.Request, req); err != nil {
 		return nil, nil, fmt.Errorf("the stored request: %w", err)
+	}
+	if req.Imported != "" {
+		return nil, nil, importedError(rec.ID)
 	}
 	return m, req, nil
 }

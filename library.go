@@ -33,7 +33,7 @@ func (e *Engine) keepReport(ctx context.Context, s *run.Scope, r *report.Report)
 	return s.Emit(kept)
 }
 
-// Report returns what a run delivered. It fails with ErrNoReport.
+// Report returns what a run delivered, with what people changed in it since. It fails with ErrNoReport.
 func (e *Engine) Report(ctx context.Context, id string) (*report.Report, error) {
 	rec, err := e.Get(ctx, id)
 	if err != nil {
@@ -44,19 +44,15 @@ func (e *Engine) Report(ctx context.Context, id string) (*report.Report, error) 
 
 // reportOf is Report of a run whose whole id is known.
 func (e *Engine) reportOf(ctx context.Context, id string) (*report.Report, error) {
-	log, err := e.store.Events(ctx, id, 0, 0)
+	versions, err := e.versions(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	hash := ""
-	for _, ev := range log {
-		if d, ok := ev.Data.(event.ExportReady); ok && d.Format == "json" {
-			hash = d.Hash
-		}
-	}
-	if hash == "" {
-		return nil, fmt.Errorf("%w: %s", ErrNoReport, id)
-	}
+	return e.reportIn(ctx, id, versions[len(versions)-1])
+}
+
+// reportIn reads a report of a run from the blob in which it is.
+func (e *Engine) reportIn(ctx context.Context, id, hash string) (*report.Report, error) {
 	raw, err := e.store.Blob(ctx, hash)
 	if err != nil {
 		return nil, fmt.Errorf("the report of run %s: %w", id, err)
@@ -71,6 +67,11 @@ func (e *Engine) Snapshots(ctx context.Context, id string) (map[string]string, e
 	if err != nil {
 		return nil, err
 	}
+	return e.textsOf(ctx, r)
+}
+
+// textsOf are the texts that a report rests on.
+func (e *Engine) textsOf(ctx context.Context, r *report.Report) (map[string]string, error) {
 	texts := map[string]string{}
 	for _, s := range r.Sources {
 		if s.Snapshot == "" {

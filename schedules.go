@@ -55,7 +55,7 @@ type ScheduledRun struct {
 	Status run.Status `json:"status,omitempty"`
 }
 
-// ScheduleChanges are what changed with a report of a schedule.
+// ScheduleChanges are what changed with a report, of a schedule or of anybody's.
 type ScheduleChanges struct {
 	Run  string    `json:"run"`
 	Made time.Time `json:"made"`

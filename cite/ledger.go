@@ -22,6 +22,22 @@ type Ledger struct {
 // NewLedger returns a ledger without sources.
 func NewLedger() *Ledger { return &Ledger{byURI: map[string]int{}} }
 
+// LedgerOf returns a ledger that has the sources given under the numbers that they
+// have, and none under others. It is there to look things up.
+func LedgerOf(sources []Source) *Ledger {
+	l := NewLedger()
+	for _, s := range sources {
+		for len(l.sources) < s.Number {
+			l.sources, l.sketches = append(l.sources, Source{}), append(l.sketches, lang.Sketch{})
+		}
+		if s.Number > 0 {
+			l.sources[s.Number-1] = s
+			l.byURI[Canonical(s.URI)] = s.Number
+		}
+	}
+	return l
+}
+
 // Add returns the source with the URI of s, which gets the next number if it
 // is new. Fields that were unknown so far are filled in from s; known ones
 // stay, as do number, snapshot and group.
@@ -117,7 +133,8 @@ func (l *Ledger) Source(number int) (Source, bool) {
 	if number < 1 || number > len(l.sources) {
 		return Source{}, false
 	}
-	return l.sources[number-1], true
+	s := l.sources[number-1]
+	return s, s.Number == number
 }
 
 // Lookup returns the source of a URL or path.

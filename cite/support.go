@@ -20,6 +20,7 @@ const (
 	Contradicted  Verdict = "contradicted"
 	Misquoted     Verdict = "misquoted"      // a quotation is not in the snapshots cited
 	UnknownSource Verdict = "unknown_source" // cites nothing, or nothing that was read
+	Edited        Verdict = "edited"         // a person wrote it, and nobody has checked it
 )
 
 // Support is what a Checker found.

@@ -58,6 +58,7 @@ var decoders = map[Kind]func([]byte) (Data, error){
 	KindCitationVerified:   decodeAs[CitationVerified],
 	KindCoverage:           decodeAs[Coverage],
 	KindExportReady:        decodeAs[ExportReady],
+	KindReportEdited:       decodeAs[ReportEdited],
 	KindFollowUps:          decodeAs[FollowUps],
 	KindConsoleLine:        decodeAs[ConsoleLine],
 }
@@ -213,6 +214,10 @@ func (Coverage) sealed()    {}
 // Kind implements Data.
 func (ExportReady) Kind() Kind { return KindExportReady }
 func (ExportReady) sealed()    {}
+
+// Kind implements Data.
+func (ReportEdited) Kind() Kind { return KindReportEdited }
+func (ReportEdited) sealed()    {}
 
 // Kind implements Data.
 func (FollowUps) Kind() Kind { return KindFollowUps }

@@ -71,6 +71,7 @@ var every = []event.Data{
 	event.CitationVerified{Claim: "c", Sources: []int{1}, Verdict: "supported", Score: 0.9},
 	event.Coverage{Of: "claims", Covered: 4, Total: 5, Share: 0.8},
 	event.ExportReady{Format: "pdf", Hash: "sha256-00", Bytes: 9},
+	event.ReportEdited{Change: "edit", Part: "1", Before: "old", After: "new", Hash: "sha256-x", Bytes: 3, Answer: "new [?]", Edits: 1, Unchecked: 1},
 	event.FollowUps{Questions: []string{"and?"}},
 	event.ConsoleLine{Step: "exec", Text: "Хайку: a | b | c", Role: "reply", Kept: true},
 }

@@ -407,6 +407,24 @@ type (
 		Bytes  int64  `json:"bytes,omitempty"`
 		Path   string `json:"path,omitempty"`
 	}
+	// ReportEdited says that a person has changed the report of a run that was over
+	// (change is edit), had what they changed checked (check), or taken the last of
+	// that back (undo). Before and After are what an edit replaced in a part: text,
+	// summary, conclusion, or the number of a section from 1. Hash names the report as
+	// it is now; Answer and Citations are that report as those of a message are, and
+	// Unchecked counts its sentences that a person wrote and nobody has checked.
+	ReportEdited struct {
+		Change    string     `json:"change"`
+		Part      string     `json:"part,omitempty"`
+		Before    string     `json:"before,omitempty"`
+		After     string     `json:"after,omitempty"`
+		Hash      string     `json:"hash"`
+		Bytes     int64      `json:"bytes"`
+		Answer    string     `json:"answer"`
+		Citations []Citation `json:"citations,omitempty"`
+		Edits     int        `json:"edits"` // that the report has
+		Unchecked int        `json:"unchecked,omitempty"`
+	}
 	// ConsoleLine is what the console agent shows in one of its steps (main, cls,
 	// select, valid, exec): a status, a reply, which ends the turn, a note that goes
 	// with it, the help, or an error of the model. Kept lines are in the history of
@@ -466,6 +484,7 @@ const (
 	KindCitationVerified   Kind = "citation.verified"
 	KindCoverage           Kind = "coverage"
 	KindExportReady        Kind = "export.ready"
+	KindReportEdited       Kind = "report.edited"
 	KindFollowUps          Kind = "followups"
 	KindConsoleLine        Kind = "console.line"
 )

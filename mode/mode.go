@@ -65,6 +65,9 @@ type Request struct {
 	// MinCoverage is the least share of the answer's claims that has to be borne
 	// out for whoever asked to have enough. Runs end the same with less.
 	MinCoverage float64 `json:"min_coverage,omitempty"`
+	// Imported is the id of the run elsewhere whose evidence this run is; such a run
+	// is there to be read, and is never carried out.
+	Imported string `json:"imported,omitempty"`
 	// Settings are the mode's own, as they were when the run was created.
 	Settings json.RawMessage `json:"settings,omitempty"`
 	// Circumstances of the run's creation. Runs of programs that did not record

@@ -125,7 +125,7 @@ func statements(r *Report) []statement {
 		out = append(out, s)
 	}
 	for _, text := range r.texts() {
-		for _, claim := range cite.Split(text) {
+		for _, claim := range cite.Split(markOfFailure().ReplaceAllString(text, "")) {
 			add(claim.Text)
 		}
 	}

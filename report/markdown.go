@@ -278,6 +278,12 @@ func (r *Report) labels() []string {
 	if found := r.elsewhere(); found != "" {
 		out = append(out, found)
 	}
+	if n := len(r.Edits); n > 0 {
+		out = append(out, r.say("answer.edited", "n", n, "date", r.Edits[n-1].Made.UTC().Format(time.DateOnly)))
+	}
+	if n := len(r.Unchecked()); n > 0 {
+		out = append(out, r.say("answer.unchecked", "n", n, "mark", unverified))
+	}
 	return out
 }
 

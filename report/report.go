@@ -79,6 +79,8 @@ type Report struct {
 	Claims    []cite.Checked  `json:"claims,omitempty"`
 	Coverage  Coverage        `json:"coverage"`
 	Conflicts []cite.Conflict `json:"conflicts,omitempty"`
+	// Edits are what people changed in it afterwards, in order.
+	Edits []Edit `json:"edits,omitempty"`
 	// Notes say what went wrong or was left out, for people.
 	Notes []string `json:"notes,omitempty"`
 	// Changes are those since an earlier report of the same question, of a report

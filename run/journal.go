@@ -65,6 +65,8 @@ type Record struct {
 	// from; empty for others.
 	ForkOf string `json:"fork_of,omitempty"`
 	ForkAt string `json:"fork_at,omitempty"`
+	// Tags are words by which its user finds it again, in order.
+	Tags []string `json:"tags,omitempty"`
 }
 
 // Failure is why a run failed, for people.

@@ -197,12 +197,12 @@ func (c verifyCmd) Run(a *app) error {
 		}
 		return nil
 	}
-	if found.OK() {
-		_, err = fmt.Fprintln(a.proc.Stdout, lang.Text(code, "verify.ok", "file", term.Line(c.Bundle), "files", found.Files, "sources", found.Sources, "quotes", found.Quotes, "claims", found.Claims, "events", found.Events))
-		return err
-	}
 	var b strings.Builder
-	b.WriteString(lang.Text(code, "verify.failed", "file", term.Line(c.Bundle)) + "\n")
+	if found.OK() {
+		b.WriteString(lang.Text(code, "verify.ok", "file", term.Line(c.Bundle), "files", found.Files, "sources", found.Sources, "quotes", found.Quotes, "claims", found.Claims, "events", found.Events) + "\n")
+	} else {
+		b.WriteString(lang.Text(code, "verify.failed", "file", term.Line(c.Bundle)) + "\n")
+	}
 	for _, p := range found.Problems {
 		b.WriteString("  " + lang.Text(code, "verify."+string(p.Wrong), "name", term.Line(p.File)))
 		if p.Detail != "" {
@@ -210,7 +210,13 @@ func (c verifyCmd) Run(a *app) error {
 		}
 		b.WriteByte('\n')
 	}
-	if _, err := fmt.Fprint(a.proc.Stdout, b.String()); err != nil {
+	if len(found.Edited) > 0 {
+		b.WriteString(lang.Text(code, "verify.edited", "n", len(found.Edited)) + "\n")
+	}
+	for _, sentence := range found.Edited {
+		b.WriteString("  " + term.Line(sentence) + "\n")
+	}
+	if _, err := fmt.Fprint(a.proc.Stdout, b.String()); err != nil || found.OK() {
 		return err
 	}
 	return exitWith(exitFailure)

@@ -35,7 +35,11 @@ type runsCmd struct {
 	Replay runsReplay `cmd:"" help:"Run again from the journal alone and check that the same comes out."`
 	Report runsReport `cmd:"" help:"Print or write the report of a run in another format."`
 	Export runsExport `cmd:"" help:"Write a run to a file: its report with the evidence, or all that is recorded."`
-	Rm     runsRm     `cmd:"" help:"Delete runs."`
+	Import runsImport `cmd:"" help:"Make a bundle of evidence a run that can be read here."`
+
+	Compare runsCompare `cmd:"" help:"Say what is different between the reports of two runs."`
+	Tag     runsTag     `cmd:"" help:"Give a run tags to find it by, or take all of them away."`
+	Rm      runsRm      `cmd:"" help:"Delete runs."`
 }
 
 func (runsCmd) Help() string {
@@ -79,6 +83,7 @@ func named(err error, id string) error {
 type runsList struct {
 	Session string `placeholder:"ID" help:"Only runs of this conversation."`
 	Status  string `placeholder:"STATUS" enum:",queued,running,waiting,paused,done,failed,cancelled" default:"" help:"Only runs that are queued, running, waiting, paused, done, failed or cancelled."`
+	Tag     string `placeholder:"TAG" help:"Only runs that have this tag."`
 	Limit   int    `short:"n" default:"20" placeholder:"N" help:"How many (default 20)."`
 }
 
@@ -98,7 +103,7 @@ func (c runsList) Run(a *app) error {
 		return c.print(a, nil)
 	}
 	return a.with(a.ctx, func(l *link) error {
-		list, err := l.List(a.ctx, dossier.Filter{Session: c.Session, Status: run.Status(c.Status), Limit: c.Limit})
+		list, err := l.List(a.ctx, dossier.Filter{Session: c.Session, Status: run.Status(c.Status), Tag: c.Tag, Limit: c.Limit})
 		if err != nil {
 			return err
 		}
@@ -192,6 +197,7 @@ func (c runsShow) text(a *app, d dossier.Detail, log []event.Event) string {
 	if abandoned(rec) {
 		row("hint", "its process is gone; to go on: dossier runs resume "+rec.ID)
 	}
+	row("tags", strings.Join(rec.Tags, ", "))
 	row("created", rec.Created.Local().Format(time.DateTime))
 	if rec.ForkOf != "" {
 		row("fork of", rec.ForkOf+" at "+rec.ForkAt)

@@ -27,11 +27,6 @@ type Documents interface {
 	IngestCollection(ctx context.Context, name string, o dossier.IngestOptions) (run.Record, error)
 }
 
-// tagsBody has the tags of a collection.
-type tagsBody struct {
-	Tags []string `json:"tags"`
-}
-
 const aDocument = aCollection + "/documents/{n}"
 
 // page is the query of a list that is read in pieces.

@@ -125,6 +125,9 @@ func (d *openAPIDoc) add(p Protocol, route Route) {
 			loosen(d.Components.Schemas[schemaName(reflect.TypeOf(doc.Body))])
 		}
 	}
+	if doc.Takes != "" {
+		op.Body = &content{Required: true, Content: map[string]map[string]any{doc.Takes: {}}}
+	}
 	status := doc.Status
 	switch {
 	case status != 0:

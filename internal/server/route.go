@@ -49,6 +49,8 @@ type Doc struct {
 	// says that it may be left out.
 	Body     any
 	Optional bool
+	// Takes is the type of a body that is no JSON.
+	Takes string
 	// Reply is a value of the type of the reply; nil for none, or for one that is
 	// no JSON and whose Media is named.
 	Reply any

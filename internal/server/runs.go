@@ -45,6 +45,7 @@ func runRoutes() []Route {
 				{"agent", "string", "only runs of the agent with this id"},
 				{"status", "string", "queued, running, waiting, paused, done, failed or cancelled"},
 				{"mode", "string", "only runs of this mode"},
+				{"tag", "string", "only runs that have this tag"},
 				{"since", "string", "created at this time or later, as 2026-03-01 or 2026-03-01T12:00:00Z"},
 				{"until", "string", "created at this time or earlier"},
 				{"q", "string", "words that are all said in the question, the answer, the report or notes"},
@@ -106,7 +107,7 @@ const mostListed = 1000
 func list(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	f := dossier.Filter{
-		Session: q.Get("session"), Agent: q.Get("agent"), User: q.Get("user"), Status: run.Status(q.Get("status")), Mode: q.Get("mode"), Text: q.Get("q"), Before: q.Get("before"),
+		Session: q.Get("session"), Agent: q.Get("agent"), User: q.Get("user"), Status: run.Status(q.Get("status")), Mode: q.Get("mode"), Tag: q.Get("tag"), Text: q.Get("q"), Before: q.Get("before"),
 	}
 	if f.Mode != "" {
 		f.Mode = dossier.ModeName(f.Mode)
@@ -136,7 +137,7 @@ func list(w http.ResponseWriter, r *http.Request) error {
 func listPath(f dossier.Filter) string {
 	q := url.Values{}
 	for key, value := range map[string]string{
-		"session": f.Session, "agent": f.Agent, "user": f.User, "status": string(f.Status), "mode": f.Mode, "q": f.Text, "before": f.Before,
+		"session": f.Session, "agent": f.Agent, "user": f.User, "status": string(f.Status), "mode": f.Mode, "tag": f.Tag, "q": f.Text, "before": f.Before,
 	} {
 		if value != "" {
 			q.Set(key, value)

@@ -53,6 +53,14 @@ type Runs interface {
 	Delete(ctx context.Context, id string) error
 	Report(ctx context.Context, id string) (*report.Report, error)
 	Snapshots(ctx context.Context, id string) (map[string]string, error)
+	EditReport(ctx context.Context, id string, c dossier.ReportChange) (*report.Report, error)
+	CheckReport(ctx context.Context, id string) (*report.Report, error)
+	UndoEdit(ctx context.Context, id string) (*report.Report, error)
+	// Compare says what the report of after has that the one of before had not.
+	Compare(ctx context.Context, before, after string) (dossier.ScheduleChanges, error)
+	Tag(ctx context.Context, id string, tags []string) ([]string, error)
+	Tags(ctx context.Context, user string) ([]dossier.TagCount, error)
+	Import(ctx context.Context, bundle []byte, user string) (run.Record, error)
 }
 
 // Conversations is what can be done with sessions; their runs are those that List
@@ -133,7 +141,7 @@ func (a *api) routes() Protocol {
 		},
 	}}
 	for _, more := range [][]Route{
-		runRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), documentRoutes(), libraryRoutes(), a.connectionRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
+		runRoutes(), finishedRoutes(), a.eventRoutes(), reportRoutes(), sessionRoutes(), documentRoutes(), libraryRoutes(), a.connectionRoutes(), agentRoutes(), templateRoutes(), instanceRoutes(), scheduleRoutes(), webhookRoutes(), tokenRoutes(),
 	} {
 		p.Routes = append(p.Routes, more...)
 	}

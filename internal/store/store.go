@@ -99,6 +99,16 @@ type Runs interface {
 	// its home, and it is queued. It fails with ErrBusy while a lease is alive, and with
 	// run.ErrChanged when r was made for another state of the run.
 	Reopen(ctx context.Context, id string, r run.Reopening) error
+	// Append adds an event behind the last one of a run that is over. It fails with
+	// ErrBusy when the run is not over, and with run.ErrChanged when the event does
+	// not follow on its last one.
+	Append(ctx context.Context, id string, e run.PlacedEvent) error
+	// Tag gives a run these tags, each once and in order, in place of those that it
+	// had.
+	Tag(ctx context.Context, id string, tags []string) error
+	// Tags returns the tags that runs of a user have, of all with an empty one, in
+	// order.
+	Tags(ctx context.Context, user string) ([]TagCount, error)
 	// Owners returns the workers that hold runs, or whose home runs have, that
 	// are not over.
 	Owners(ctx context.Context) ([]string, error)
@@ -130,6 +140,7 @@ type Filter struct {
 	User    string // whose runs; "" is everybody's
 	Status  run.Status
 	Mode    string
+	Tag     string // runs that have this tag
 	// Since and Until bound the time of creation; a run of that very moment is
 	// within.
 	Since, Until time.Time
@@ -137,6 +148,12 @@ type Filter struct {
 	Text   string
 	Limit  int
 	Before string // only runs older than this one
+}
+
+// TagCount is a tag and how many runs have it.
+type TagCount struct {
+	Tag  string `json:"tag"`
+	Runs int    `json:"runs"`
 }
 
 // Session is a conversation.

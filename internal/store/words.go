@@ -19,6 +19,8 @@ func Said(d event.Data) string {
 		return d.Title + "\n" + d.Text
 	case event.NoteAdded:
 		return d.Text
+	case event.ReportEdited:
+		return d.After
 	}
 	return ""
 }
@@ -28,7 +30,7 @@ func Said(d event.Data) string {
 const SaidMost = 1 << 20
 
 // SaidKinds are the kinds of events of which Said is not empty.
-var SaidKinds = []event.Kind{event.KindMessage, event.KindReportSection, event.KindNoteAdded}
+var SaidKinds = []event.Kind{event.KindMessage, event.KindReportSection, event.KindNoteAdded, event.KindReportEdited}
 
 // Terms are the words of a text in the form in which they are compared: stems,
 // and pairs of characters where a script has no spaces, each once and in order.

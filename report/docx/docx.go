@@ -204,6 +204,9 @@ func (w *writer) block(b *report.Block) {
 		case b.Small:
 			style = "Place"
 		}
+		if leads(b) {
+			left = "<w:keepNext/>" + left
+		}
 		w.paragraph(style, left, b.Spans)
 	}
 }
@@ -226,6 +229,13 @@ func (w *writer) item(b *report.Block) {
 		list = dots + w.within
 	}
 	w.paragraph("ListParagraph", fmt.Sprintf(`<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr>`, level, list), b.Spans)
+}
+
+// leads reports whether a paragraph only leads to what follows, which it then stays
+// on one page with.
+func leads(b *report.Block) bool {
+	text := strings.TrimSpace(words(b.Spans))
+	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
 
 // bookmark is the name of an anchor as Word takes it.

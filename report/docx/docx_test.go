@@ -168,3 +168,21 @@ func TestForeignText(t *testing.T) {
 		}
 	}
 }
+
+// A line that only leads to what follows is not the last one of its page.
+func TestLeadsStayWithWhatFollows(t *testing.T) {
+	data, err := Render(sample("Словами 4 источников:\n\nОдин пишет так.\n\n有人说：\n\n这样。"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := parts(t, data)["word/document.xml"]
+	for text, want := range map[string]bool{"Словами 4 источников:": true, "有人说：": true, "Один пишет так.": false} {
+		at := strings.Index(body, text)
+		if at < 0 {
+			t.Fatalf("%q is not there", text)
+		}
+		if own := body[strings.LastIndex(body[:at], "<w:p>"):at]; strings.Contains(own, "<w:keepNext/>") != want {
+			t.Errorf("%q: %s", text, own)
+		}
+	}
+}

@@ -109,6 +109,11 @@ func TestOneChangedByte(t *testing.T) {
 		if f.OK() {
 			t.Fatalf("byte %d (%q) was changed, and nothing is wrong", at, within(at))
 		}
+		for i, p := range f.Problems {
+			if slices.Contains(f.Problems[:i], p) {
+				t.Fatalf("byte %d: %+v is told twice", at, p)
+			}
+		}
 		// What unpacks to the same text is a change of the archive.
 		if name := within(at); name != "" && f.Problems[0].Wrong != Archive && !slices.ContainsFunc(f.Problems, func(p Problem) bool { return p.File == name }) {
 			t.Errorf("byte %d of %s was changed, and %+v is wrong", at, name, f.Problems)
@@ -238,7 +243,7 @@ func FuzzFiles(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	files := new(Findings).unpack(archive)
+	files := new(Findings).unpack(archive, maxWhole)
 	f.Add(files[reportName], files[spansName], files[eventsName])
 	f.Fuzz(func(t *testing.T, report, spans, events []byte) {
 		these := maps.Clone(files)

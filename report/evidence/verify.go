@@ -42,21 +42,26 @@ type Problem struct {
 
 // Findings are what the check of a bundle came to.
 type Findings struct {
-	Run      string    `json:"run"`
-	Question string    `json:"question"`
-	Files    int       `json:"files"`
-	Sources  int       `json:"sources"`
-	Quotes   int       `json:"quotes"`
-	Claims   int       `json:"claims"` // sentences that are borne out by a passage
-	Events   int       `json:"events"`
+	Run      string `json:"run"`
+	Question string `json:"question"`
+	Files    int    `json:"files"`
+	Sources  int    `json:"sources"`
+	Quotes   int    `json:"quotes"`
+	Claims   int    `json:"claims"` // sentences that are borne out by a passage
+	Events   int    `json:"events"`
+	// Edited are sentences that a person wrote afterwards and nobody has checked.
+	Edited   []string  `json:"edited,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`
 }
 
 // OK reports whether nothing is wrong.
 func (f *Findings) OK() bool { return len(f.Problems) == 0 }
 
+// wrong notes what is wrong, once however often it is met.
 func (f *Findings) wrong(file string, w Wrong, detail string) {
-	f.Problems = append(f.Problems, Problem{file, w, detail})
+	if p := (Problem{file, w, detail}); !slices.Contains(f.Problems, p) {
+		f.Problems = append(f.Problems, p)
+	}
 }
 
 const (
@@ -69,25 +74,59 @@ const (
 // quote in its text at its place, what sentences cite, and that no event is
 // missing. It fails with ErrNotABundle.
 func Verify(data []byte) (Findings, error) {
+	f, _, err := verify(data, maxWhole)
+	return f, err
+}
+
+// Unpack is Verify of a bundle of so many bytes at most, unpacked, and returns what it
+// is made of if nothing is wrong with it.
+func Unpack(data []byte, most int64) (*Content, Findings, error) {
+	f, files, err := verify(data, most)
+	if err != nil || !f.OK() {
+		return nil, f, err
+	}
+	c := &Content{Snapshots: map[string]string{}}
+	if c.Report, err = report.Parse(files[reportName]); err == nil {
+		err = json.Unmarshal(files[runName], &c.Run)
+	}
+	if err != nil {
+		f.wrong(runName, Broken, err.Error())
+		return nil, f, nil
+	}
+	for line := range bytes.Lines(files[eventsName]) {
+		var e run.PlacedEvent
+		_ = json.Unmarshal(line, &e) // it was read before
+		c.Events = append(c.Events, e)
+	}
+	for i := range c.Report.Sources {
+		if hash := c.Report.Sources[i].Snapshot; hash != "" {
+			c.Snapshots[hash] = string(files[snapshotName(hash)])
+		}
+	}
+	return c, f, nil
+}
+
+// verify checks a bundle of so many bytes at most, unpacked, and returns its files.
+func verify(data []byte, most int64) (Findings, map[string][]byte, error) {
 	var f Findings
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		if !bytes.HasPrefix(data, []byte("PK")) && !bytes.Contains(data, []byte(sealSign)) {
-			return f, fmt.Errorf("%w: %w", ErrNotABundle, err)
+			return f, nil, fmt.Errorf("%w: %w", ErrNotABundle, err)
 		}
 		f.wrong("", Archive, err.Error())
-		return f, nil
+		return f, nil, nil
 	}
 	if len(archive.File) > maxFiles || !slices.ContainsFunc(archive.File, func(file *zip.File) bool { return file.Name == manifestName }) && !strings.HasPrefix(archive.Comment, sealSign[:8]) {
-		return f, ErrNotABundle
+		return f, nil, ErrNotABundle
 	}
-	files := f.unpack(archive)
+	files := f.unpack(archive, most)
 	f.manifest(files)
 	if f.OK() && !sealed(data) {
 		f.wrong("", Archive, "")
 	}
 	f.files(files)
-	return f, nil
+	return f, files, nil
 }
 
 // files checks what the files of a bundle say.
@@ -101,9 +140,8 @@ func (f *Findings) files(files map[string][]byte) {
 }
 
 // unpack reads the files of the archive.
-func (f *Findings) unpack(archive *zip.Reader) map[string][]byte {
+func (f *Findings) unpack(archive *zip.Reader, left int64) map[string][]byte {
 	files := make(map[string][]byte, len(archive.File))
-	left := int64(maxWhole)
 	for _, entry := range archive.File {
 		if _, twice := files[entry.Name]; twice {
 			f.wrong(entry.Name, Unlisted, "")
@@ -193,7 +231,7 @@ func (f *Findings) content(r *report.Report, files map[string][]byte) {
 			f.wrong(name, Changed, "")
 		}
 	}
-	f.Quotes = len(quotes(r))
+	f.Quotes, f.Edited = len(quotes(r)), r.Unchecked()
 	if err := r.Check(snapshots); err != nil {
 		for line := range strings.Lines(err.Error()) {
 			f.wrong(reportName, Quote, strings.TrimPrefix(strings.TrimSpace(line), "report: "))

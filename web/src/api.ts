@@ -1,6 +1,7 @@
 // The API of the server, as /openapi.json describes it.
 
 import type { Status } from './events';
+import type { Plot } from './plot';
 
 export interface Problem {
   code: string;
@@ -24,6 +25,7 @@ export interface RunRecord {
   created: string;
   updated?: string;
   active: number;
+  tags?: string[] | null;
   request?: { question?: string; in?: Target; limits?: Limits; model?: string; history?: Said[] | null };
   failure?: { code: string; message: string; hint?: string };
   spent?: { calls?: number; input_tokens?: number; output_tokens?: number; cost?: number; searches?: number; pages?: number };
@@ -145,7 +147,7 @@ export interface Report {
   model?: string;
   summary?: string;
   text?: string;
-  sections?: { title?: string; text?: string; quotes?: Quote[] }[];
+  sections?: { title?: string; text?: string; quotes?: Quote[]; plots?: Plot[] }[];
   conclusion?: string;
   sources?: ReportSource[];
   claims?: { text: string; verified: boolean; verdict: string; sources?: number[] }[];
@@ -201,7 +203,7 @@ export async function request(method: string, path: string, body?: unknown, more
   if (body !== undefined) headers.set('Content-Type', 'application/json');
   let reply: Response;
   try {
-    reply = await fetch(path, { ...more, method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    reply = await fetch(path, { ...more, method, headers, body: body === undefined ? more.body : JSON.stringify(body) });
   } catch (err) {
     if ((err as Error).name === 'AbortError') throw err;
     throw new Refused({ code: 'unreachable', message: String((err as Error).message) }, 0);

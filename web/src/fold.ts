@@ -88,6 +88,10 @@ export interface Message {
   model: string;
   extractive: boolean;
   citations: Citation[];
+  /** What people changed since, and what the run itself had said. */
+  edits?: number;
+  unchecked?: number;
+  original?: { answer: string; citations: Citation[] };
 }
 
 export interface Spending {
@@ -226,6 +230,8 @@ function apply(d: Draft, e: Event) {
   if (handler) handler(d, data, e, at);
 }
 
+const cited = (x: unknown): Citation[] => array(x).filter((c) => c && typeof c.start === 'number');
+
 type Handler = (d: Draft, data: Record<string, any>, e: Event, at: number) => void;
 
 const handlers: Record<string, Handler> = {
@@ -246,11 +252,21 @@ const handlers: Record<string, Handler> = {
   'message'(d, data) {
     const m: Message = {
       role: text(data.role), text: text(data.text), answer: text(data.answer), reasoning: text(data.reasoning), points: texts(data.key_points),
-      model: text(data.model), extractive: !!data.extractive, citations: array(data.citations).filter((c) => c && typeof c.start === 'number'),
+      model: text(data.model), extractive: !!data.extractive, citations: cited(data.citations),
     };
     if (m.role === 'user') d.s.question ||= m.text;
     else d.s.draft = '';
     d.list('messages').push(m);
+  },
+  'report.edited'(d, data) {
+    const list = d.list('messages');
+    const at = list.findLastIndex((m) => m.role === 'assistant');
+    if (at < 0) return;
+    const m = list[at];
+    list[at] = {
+      ...m, answer: text(data.answer), citations: cited(data.citations), edits: number(data.edits), unchecked: number(data.unchecked),
+      original: m.original ?? { answer: m.answer, citations: m.citations },
+    };
   },
   'answer.delta'({ s }, data, e) {
     if (e.agent) return; // a part of a larger work: its report follows

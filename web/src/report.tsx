@@ -4,18 +4,20 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api, download, type Quote, type Report, type ReportSource, type RunRecord } from './api';
 import { ended, type Citation } from './events';
 import type { State } from './fold';
+import { Edited, Editor, parts } from './edit';
 import { count, format, t, word, type Key } from './i18n';
+import { draw } from './plot';
 import { go, runPath } from './router';
 import { Markdown } from './prose';
 import { Button, Empty, Icon, Spinner, Tile, Trouble, host, isWeb, useAction, useLoaded } from './ui';
 import { highlight, uncited } from './uncited';
 
-export function Answer({ id, state, record }: { id: string; state: State; record?: RunRecord }) {
+export function Answer({ id, state, record, again }: { id: string; state: State; record?: RunRecord; again?: () => void }) {
   const message = [...state.messages].reverse().find((m) => m.role === 'assistant');
   const over = ended(state.status);
-  const report = useLoaded<Report | null>(async () => (over && message && (message.answer || message.citations.length) ? api.report(id) : null), [id, over, !!message]);
+  const report = useLoaded<Report | null>(async () => (over && message && (message.answer || message.citations.length) ? api.report(id) : null), [id, over, message?.answer]);
   if (!message) return <Writing state={state} />;
-  return <Whole id={id} state={state} record={record} report={report.value ?? undefined} text={message.answer || message.text} citations={message.citations} message={message} trouble={report.error} />;
+  return <Whole id={id} state={state} record={record} report={report.value ?? undefined} message={message} again={again} trouble={report.error} />;
 }
 
 /** Writing is the report as it grows. */
@@ -37,13 +39,16 @@ interface Props {
   state: State;
   record?: RunRecord;
   report?: Report;
-  text: string;
-  citations: Citation[];
   message: State['messages'][number];
+  again?: () => void;
   trouble?: unknown;
 }
 
-function Whole({ id, state, record, report, text, citations, message, trouble }: Props) {
+function Whole({ id, state, record, report, message, again, trouble }: Props) {
+  const [original, showOriginal] = useState(false);
+  const [editing, edit] = useState(false);
+  const said = original && message.original ? message.original : message;
+  const text = said.answer || message.text, citations = said.citations;
   const body = useRef<HTMLElement | null>(null);
   const [headings, setHeadings] = useState<{ id: string; text: string }[]>([]);
   const [bare, setBare] = useState(false);
@@ -61,10 +66,13 @@ function Whole({ id, state, record, report, text, citations, message, trouble }:
   useEffect(() => {
     if (body.current) highlight(bare ? uncited(body.current) : []);
     return () => highlight([]);
-  }, [bare, text]);
+  }, [bare, text, editing]);
+  useEffect(() => {
+    if (body.current && !editing) draw(body.current, original ? undefined : report);
+  }, [report, text, editing, original]);
   return (
-    <div class={'paper' + (headings.length > 2 ? ' outlined' : '')}>
-      {headings.length > 2 && (
+    <div class={'paper' + (headings.length > 2 && !editing ? ' outlined' : '')}>
+      {headings.length > 2 && !editing && (
         <nav class="outline" aria-label={t('report.outline')}>
           <strong>{t('report.outline')}</strong>
           <ol>{headings.map((h) => <li><a href={'#' + h.id} onClick={(e) => (e.preventDefault(), document.getElementById(h.id)?.scrollIntoView({ block: 'start' }))}>{h.text}</a><SectionShare report={report} title={h.text} /></li>)}</ol>
@@ -73,10 +81,12 @@ function Whole({ id, state, record, report, text, citations, message, trouble }:
       <div class="sheet">
         <div class="row bar-top">
           <Engine message={message} report={report} />
-          {citations.length > 0 && !message.extractive && <label class="tick"><input type="checkbox" checked={bare} onChange={(e) => setBare(e.currentTarget.checked)} /> {t('report.uncited')} <small>{format(gaps)}</small></label>}
+          {again && ended(state.status) && parts(report).length > 0 && !original && <Button small icon={editing ? 'check' : 'pen'} aria-pressed={editing} onClick={() => edit(!editing)}>{editing ? t('edit.ready') : t('edit.start')}</Button>}
+          {!editing && citations.length > 0 && !message.extractive && <label class="tick"><input type="checkbox" checked={bare} onChange={(e) => setBare(e.currentTarget.checked)} /> {t('report.uncited')} <small>{format(gaps)}</small></label>}
         </div>
         {report && <Verdict report={report} />}
-        <article class={'report' + (message.extractive ? ' quotes' : '')}><Cited id={id} state={state} text={text} citations={citations} report={report} onShown={shown} /></article>
+        {again && !!message.edits && <Edited id={id} edits={message.edits} unchecked={message.unchecked ?? 0} original={original} show={(on) => (edit(false), showOriginal(on))} changed={again} />}
+        {editing && report ? <Editor id={id} report={report} changed={again!} /> : <article class={'report' + (message.extractive ? ' quotes' : '')}><Cited id={id} state={state} text={text} citations={citations} report={report} onShown={shown} /></article>}
         {message.points.length > 0 && <section><h2>{t('report.points')}</h2><ul class="points">{message.points.map((p) => <li>{p}</li>)}</ul></section>}
         {message.reasoning && <details class="reasoning"><summary>{t('report.reasoning')}</summary><Markdown text={message.reasoning} /></details>}
         {report?.conflicts && report.conflicts.length > 0 && <Conflicts id={id} report={report} />}

@@ -59,7 +59,7 @@ export function RunScreen({ id }: { id: string }) {
         ))}
       </div>
       <div id="panel" role="tabpanel" aria-labelledby={'tab-' + tab} tabIndex={-1}>
-        {tab === 'report' ? <Answer id={id} state={state} record={record.value} />
+        {tab === 'report' ? <Answer id={id} state={state} record={record.value} again={followed.again} />
           : tab === 'work' ? <Board state={state} />
           : tab === 'sources' ? <Sources run={id} state={state} />
           : <Log log={state.log} />}

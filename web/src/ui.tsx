@@ -22,6 +22,9 @@ const paths = {
   sliders: 'M4 6h7M15 6h1M4 14h1M9 14h7M13 4v4M7 12v4',
   warn: 'M10 4l7 12H3zM10 8.5v3.5M10 14h.01',
   pen: 'M4 16l1-4 8.5-8.5 3 3L8 15zM12 5l3 3',
+  tag: 'M4 4h6l6.5 6.5-6 6L4 10zM7 7h.01',
+  again: 'M16 10a6 6 0 11-2-4.5M14.5 2.5v3.5H11',
+  branch: 'M6 4v12M6 10c6 0 8-1 8-5M6 16h.01M14 4h.01',
   trash: 'M4.5 6h11M8 6V4h4v2M6 6l.7 10h6.6L14 6',
 };
 

@@ -126,17 +126,65 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // A run is paused, resumed and told to finish from the page, and the server is
-// restarted under it: nothing is lost, and nothing is shown twice.
+// restarted under it, with the engine: nothing is lost, and nothing is shown twice.
 func TestControls(t *testing.T) {
 	team := studytest.TheTeam
 	g := newGate(t, &team)
 	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
-	g.restart = s.Restart
+	g.restart = func() error { return s.Reopen(t.Context()) }
 	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_research", Request: mode.Request{Question: teamQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	drive(t, "controls.mjs", object{"url": s.URL, "gate": g.url, "run": rec.ID, "question": teamQuestion})
+}
+
+// A finished report is tagged, edited, checked, bundled, taken in, asked again, forked
+// and compared, and all of it is fit to be seen.
+func TestLibrary(t *testing.T) {
+	s, id := oststrand(t)
+	drive(t, "library.mjs", object{"url": s.URL, "run": id})
+}
+
+func aboutOststrand() dossier.Request {
+	return dossier.Request{Mode: "deep_research", Request: mode.Request{Question: studytest.TownQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}}
+}
+
+// oststrand is a site with a research that is done.
+func oststrand(t *testing.T) (*sitetest.Site, string) {
+	t.Helper()
+	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: studytest.TownScholar.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.engine": "loop"}})
+	rec, err := s.Engine.Start(t.Context(), aboutOststrand())
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, rec.ID)
+	return s, rec.ID
+}
+
+// What TestLibrary goes through is fit to be seen.
+func TestLibraryLooks(t *testing.T) {
+	s, first := oststrand(t)
+	rep, err := s.Engine.Report(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Engine.EditReport(t.Context(), first, dossier.ReportChange{Part: "summary", Before: rep.Summary, After: rep.Summary + " The bridge is made of cheese."}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.Engine.Start(t.Context(), aboutOststrand())
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, s, again.ID)
+	if _, err := s.Engine.Tag(t.Context(), again.ID, []string{"bridges", "for the talk on harbours"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range []string{"en", "ru", "zh"} {
+		t.Run(code, func(t *testing.T) {
+			drive(t, "library-looks.mjs", object{"url": s.URL, "run": first, "other": again.ID, "lang": code})
+		})
+	}
 }
 
 // Without a model the same path leads to quotations, and the page says so.

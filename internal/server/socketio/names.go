@@ -45,6 +45,7 @@ var names = map[runevent.Kind]string{
 	runevent.KindReportSection:    "report",
 	runevent.KindReportReset:      "report",
 	runevent.KindExportReady:      "report",
+	runevent.KindReportEdited:     "report",
 	runevent.KindCitationVerified: "finding",
 	runevent.KindCoverage:         "finding",
 	runevent.KindFollowUps:        "followups",

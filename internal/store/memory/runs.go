@@ -40,6 +40,7 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 	if r.Updated.IsZero() {
 		r.Updated = r.Created
 	}
+	r.Tags = store.CleanTags(r.Tags)
 	r.Epoch, r.Owner, r.LeaseUntil, r.LastSeq = 0, "", time.Time{}, 0
 	j := &journal{
 		n: s.created + 1, rec: r,
@@ -120,6 +121,7 @@ func (j *journal) meets(f store.Filter) bool {
 	r := &j.rec
 	return (f.Session == "" || r.Session == f.Session) && (f.Agent == "" || r.Agent == f.Agent) && (f.User == "" || r.User == f.User) &&
 		(f.Status == "" || r.Status == f.Status) && (f.Mode == "" || r.Mode == f.Mode) &&
+		(f.Tag == "" || slices.Contains(r.Tags, f.Tag)) &&
 		(f.Since.IsZero() || !r.Created.Before(f.Since)) && (f.Until.IsZero() || !r.Created.After(f.Until))
 }
 
@@ -318,6 +320,56 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 	j.rec.Epoch++
 	s.changed()
 	return nil
+}
+
+// Append implements store.Runs.
+func (s *Store) Append(ctx context.Context, id string, e run.PlacedEvent) error {
+	j, err := s.openRun(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	switch {
+	case !j.rec.Status.Ended():
+		return fmt.Errorf("run %q: %w", id, store.ErrBusy)
+	case e.Seq != j.rec.LastSeq+1:
+		return fmt.Errorf("run %q: %w", id, run.ErrChanged)
+	}
+	j.add(s.now(), nil, []run.PlacedEvent{e})
+	s.changed()
+	return nil
+}
+
+// Tag implements store.Runs.
+func (s *Store) Tag(ctx context.Context, id string, tags []string) error {
+	j, err := s.openRun(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	j.rec.Tags = store.CleanTags(tags)
+	return nil
+}
+
+// Tags implements store.Runs.
+func (s *Store) Tags(ctx context.Context, user string) ([]store.TagCount, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	counts := map[string]int{}
+	for _, j := range s.runs {
+		for _, tag := range j.rec.Tags {
+			if user == "" || j.rec.User == user {
+				counts[tag]++
+			}
+		}
+	}
+	var out []store.TagCount
+	for _, tag := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, store.TagCount{Tag: tag, Runs: counts[tag]})
+	}
+	return out, nil
 }
 
 // LastSeqs implements store.Runs.

@@ -66,6 +66,9 @@ func (s *Store) listed(ctx context.Context, f store.Filter) (where string, args 
 	if f.Mode != "" {
 		and("q.mode = ?", f.Mode)
 	}
+	if f.Tag != "" {
+		and("r.n IN (SELECT run FROM tags WHERE tag = ?)", f.Tag)
+	}
 	if !f.Since.IsZero() {
 		and("q.created >= ?", moment(f.Since))
 	}

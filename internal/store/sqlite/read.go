@@ -91,14 +91,15 @@ const (
 	selectListed = "SELECT NULL, " + recordColumns
 
 	recordColumns = `r.n, r.id, r.user, coalesce(s.id, ''), q.mode, q.title, r.status, r.failure, r.epoch, r.owner, r.home, r.lease_until,
-	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at, coalesce(a.id, '')
+	q.created, r.updated, r.last_seq, r.active, r.calls, r.input_tokens, r.output_tokens, r.cost, r.searches, r.pages, q.fork_of, q.fork_at, coalesce(a.id, ''),
+	(SELECT nullif(json_group_array(tag), '[]') FROM tags WHERE run = r.n)
 	FROM runs r JOIN requests q ON q.run = r.n LEFT JOIN sessions s ON s.n = r.session LEFT JOIN agents a ON a.run = r.n `
 )
 
 func scanRecord(row scanner) (n int64, r run.Record, err error) {
 	err = row.Scan(unpacked{&r.Request}, &n, &r.ID, &r.User, &r.Session, &r.Mode, &r.Title, &r.Status, jsonOf{&r.Failure}, &r.Epoch, &r.Owner, &r.Home, timeAt{&r.LeaseUntil},
 		timeAt{&r.Created}, timeAt{&r.Updated}, &r.LastSeq, &r.Active, &r.Spent.Calls, &r.Spent.InputTokens, &r.Spent.OutputTokens, &r.Spent.Cost,
-		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt, &r.Agent)
+		&r.Spent.Searches, &r.Spent.Pages, &r.ForkOf, &r.ForkAt, &r.Agent, jsonOf{&r.Tags})
 	return n, r, err
 }
 

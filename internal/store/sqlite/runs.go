@@ -95,6 +95,9 @@ func (s *Store) Create(ctx context.Context, r run.Record, entries []run.Entry, e
 		if err == nil && r.Agent != "" {
 			err = tx.exec("INSERT INTO agents (run, id) VALUES (?, ?)", n, r.Agent)
 		}
+		if err == nil {
+			err = tx.tag(n, r.Tags)
+		}
 		if err != nil {
 			return err
 		}
@@ -224,6 +227,29 @@ func (s *Store) Reopen(ctx context.Context, id string, r run.Reopening) error {
 		}
 		return tx.exec(`UPDATE runs SET status = ?, failure = NULL, owner = '', lease_until = 0, home = ?, updated = ?, epoch = epoch + 1, last_seq = ?
 			WHERE n = ?`, string(run.Queued), r.Home, moment(tx.now), r.Event.Seq, h.n)
+	})
+}
+
+// Append implements store.Runs.
+func (s *Store) Append(ctx context.Context, id string, e run.PlacedEvent) error {
+	told, err := newBatch(nil, []run.PlacedEvent{e})
+	if err != nil {
+		return fmt.Errorf("run %q: %w", id, err)
+	}
+	return s.writer.do(ctx, told.size, func(tx *tx) error {
+		h, err := tx.find(id)
+		switch {
+		case err != nil:
+			return err
+		case !h.status.Ended():
+			return fmt.Errorf("run %q: %w", id, store.ErrBusy)
+		case e.Seq != h.lastSeq+1:
+			return fmt.Errorf("run %q: %w", id, run.ErrChanged)
+		}
+		if err := told.insert(tx, h.n, h.lastOrd); err != nil {
+			return err
+		}
+		return tx.exec("UPDATE runs SET last_seq = ? WHERE n = ?", e.Seq, h.n)
 	})
 }
 

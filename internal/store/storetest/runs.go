@@ -26,6 +26,56 @@ var runTests = []test{
 			f.Fatalf("got  %+v\nwant %+v", got, r)
 		}
 	}},
+	{"runs are found by their tags", func(f *fixture) {
+		f.ok(f.store.Create(f.ctx, run.Record{ID: "r1", User: "ann", Tags: []string{"b", "a", "b"}}, nil, nil))
+		f.ok(f.store.Create(f.ctx, run.Record{ID: "r2", User: "bob"}, nil, nil))
+		if r := f.record("r1"); !slices.Equal(r.Tags, []string{"a", "b"}) {
+			f.Fatalf("tags %q", r.Tags)
+		}
+		f.ok(f.store.Tag(f.ctx, "r2", []string{"новость", "a"}))
+		f.ok(f.store.Tag(f.ctx, "r1", []string{"a"}))
+		for tag, want := range map[string]int{"a": 2, "b": 0, "новость": 1, "": 2} {
+			list, err := f.store.List(f.ctx, store.Filter{Tag: tag})
+			f.ok(err)
+			if len(list) != want {
+				f.Errorf("%d runs have the tag %q", len(list), tag)
+			}
+		}
+		all, err := f.store.Tags(f.ctx, "")
+		f.ok(err)
+		bobs, err := f.store.Tags(f.ctx, "bob")
+		f.ok(err)
+		if want := []store.TagCount{{Tag: "a", Runs: 2}, {Tag: "новость", Runs: 1}}; !slices.Equal(all, want) || len(bobs) != 2 || bobs[0].Runs != 1 {
+			f.Fatalf("tags: %v, of bob %v", all, bobs)
+		}
+		f.ok(f.store.Tag(f.ctx, "r2", nil))
+		if r := f.record("r2"); r.Tags != nil {
+			f.Fatalf("tags %q are left", r.Tags)
+		}
+		f.ok(f.store.Delete(f.ctx, "r1"))
+		if all, err = f.store.Tags(f.ctx, ""); err != nil || len(all) > 0 {
+			f.Fatalf("tags of a run that is gone: %v %v", all, err)
+		}
+		f.is(f.store.Tag(f.ctx, "r1", []string{"a"}), run.ErrUnknownRun)
+	}},
+	{"an afterword follows on the last event of a run that is over", func(f *fixture) {
+		told := []run.PlacedEvent{{Place: "p1", Event: event.Event{Seq: 1, Time: at, Data: event.RunStatus{Status: "done"}}}}
+		f.ok(f.store.Create(f.ctx, run.Record{ID: "r1", Status: run.Done}, nil, told))
+		rec := f.record("r1")
+		f.ok(f.store.Append(f.ctx, "r1", run.Afterword(&rec, "edit", event.ReportEdited{Change: "edit", After: "a newt"})))
+		f.is(f.store.Append(f.ctx, "r1", run.Afterword(&rec, "edit", event.ReportEdited{Change: "edit"})), run.ErrChanged)
+		log, err := f.store.Events(f.ctx, "r1", 0, 0)
+		f.ok(err)
+		if len(log) != 2 || log[1].Seq != 2 || log[1].Place != "@edit/2" || log[1].Run != "r1" || f.record("r1").LastSeq != 2 || f.record("r1").Status != run.Done {
+			f.Fatalf("%+v", log)
+		}
+		if list, err := f.store.List(f.ctx, store.Filter{Text: "newt"}); err != nil || len(list) != 1 {
+			f.Fatalf("what was edited is not found: %v %v", list, err)
+		}
+		f.create("r2", "")
+		rec = f.record("r2")
+		f.is(f.store.Append(f.ctx, "r2", run.Afterword(&rec, "edit", event.ReportEdited{})), store.ErrBusy)
+	}},
 	{"a run without a time is created now", func(f *fixture) {
 		f.create("r1", "")
 		if r := f.record("r1"); !r.Created.Equal(f.clock.Now()) || !r.Updated.Equal(r.Created) {

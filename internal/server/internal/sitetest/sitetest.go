@@ -3,6 +3,7 @@
 package sitetest
 
 import (
+	"context"
 	"maps"
 	"net"
 	"net/url"
@@ -28,6 +29,29 @@ type Site struct {
 
 	options server.Options
 	public  *server.Public
+	open    func() (*dossier.Engine, error)
+	speak   func(e *dossier.Engine) []server.Protocol
+}
+
+// Reopen is Restart that ends the engine too, as when a process ends, and takes up
+// again in a new one what was under way.
+func (s *Site) Reopen(ctx context.Context) error {
+	if err := s.public.Close(); err != nil {
+		return err
+	}
+	if err := s.Engine.Close(); err != nil {
+		return err
+	}
+	e, err := s.open()
+	if err != nil {
+		return err
+	}
+	s.Engine = e
+	s.options.Engine, s.options.Protocols = e, s.speak(e)
+	if _, err := e.Sweep(ctx); err != nil {
+		return err
+	}
+	return s.Restart()
 }
 
 // Restart ends the server and serves anew at the same address; the engine goes on.
@@ -77,8 +101,11 @@ func Start(t testing.TB, o Options) *Site {
 	}
 	maps.Copy(set, o.Set)
 	home := t.TempDir()
-	s.Engine, err = dossier.Open(t.Context(), dossier.Options{DataDir: filepath.Join(home, "data"), ConfigFile: "none", Set: set, Env: []string{"HOME=" + home}})
-	if err != nil {
+	s.speak = o.Protocols
+	s.open = func() (*dossier.Engine, error) {
+		return dossier.Open(t.Context(), dossier.Options{DataDir: filepath.Join(home, "data"), ConfigFile: "none", Set: set, Env: []string{"HOME=" + home}})
+	}
+	if s.Engine, err = s.open(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
