@@ -37,7 +37,7 @@ const Policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-act
 
 // Paths are those that the page is found under, as patterns of a http.ServeMux:
 // it tells them apart itself.
-var Paths = []string{"/{$}", "/run/{rest...}", "/talk", "/talk/{rest...}", "/library", "/knowledge", "/knowledge/{rest...}", "/agents", "/agents/{rest...}", "/settings"}
+var Paths = []string{"/{$}", "/run/{rest...}", "/talk", "/talk/{rest...}", "/library", "/knowledge", "/knowledge/{rest...}", "/fleet", "/fleet/{rest...}", "/settings"}
 
 // Root is where the files of the page are found.
 const Root = "/page/"

@@ -11,7 +11,7 @@ await open(chromium, async (browser) => {
 
   // A template, then its second version, and how they differ.
   await page.goto('/');
-  await page.locator('nav a[href="/agents"]').click();
+  await page.locator('nav a[href="/fleet"]').click();
   await expect(page.locator('#templates ~ .empty')).text('No templates yet');
   await page.getByText('New template').click();
   await page.getByLabel('Name', { exact: true }).first().fill('careful');
@@ -21,7 +21,7 @@ await open(chromium, async (browser) => {
   await page.getByLabel('Document').fill(first);
   await page.getByLabel('Note').fill('the first one');
   await button('Save').click();
-  await page.waitForURL(/\/agents\/templates\/careful$/);
+  await page.waitForURL(/\/fleet\/templates\/careful$/);
   await expect(page.locator('.cards li')).count(1);
   await expect(page.locator('pre.code')).text('Answers questions about lamps with care.');
   await button('Publish').click();
@@ -47,7 +47,7 @@ await open(chromium, async (browser) => {
   await expect(page.locator('.meta .tag').first()).text('version 1 published');
 
   // The directory knows it by what it is for.
-  await page.locator('nav.top, header nav').first().locator('a[href="/agents"]').click();
+  await page.locator('nav.top, header nav').first().locator('a[href="/fleet"]').click();
   await page.getByPlaceholder('What do you want done?').fill('a question about a lamp');
   await expect(page.locator('.cards li').first()).text('careful');
 
@@ -55,7 +55,7 @@ await open(chromium, async (browser) => {
   await page.getByText('Make an instance').first().click();
   await page.locator('.three input').first().fill('desk');
   await button('Make an instance').click();
-  await page.waitForURL(/\/agents\/instances\//);
+  await page.waitForURL(/\/fleet\/instances\//);
   const desk = page.url();
   await expect(page.locator('.pill')).text('ready');
   await accessible(page, 'an instance');
@@ -77,11 +77,11 @@ await open(chromium, async (browser) => {
   await expect(page.locator('.meta').first()).text('Version 2');
   sure();
   await button('Delete').click();
-  await page.waitForURL(/\/agents$/);
+  await page.waitForURL(/\/fleet$/);
   await expect(page.locator('#instances ~ .empty')).shown();
 
   // A tool is found by what it does, and called with a form made of its schema.
-  await page.locator('nav.tabs a[href="/agents/tools"]').click();
+  await page.locator('nav.tabs a[href="/fleet/tools"]').click();
   await expect(page.locator('.runs li')).atLeast(10);
   await page.getByRole('searchbox').fill('search the web');
   await expect(page.locator('.runs li').nth(1)).text('websearchtool');
@@ -94,20 +94,20 @@ await open(chromium, async (browser) => {
   await button('Call it').click();
   await expect(page.locator('pre.result')).text('Oststrand');
   if (shots) await page.screenshot({ path: shots + '/tool-called.png', fullPage: true });
-  await page.goto('/agents/tools/reasoningtool');
+  await page.goto('/fleet/tools/reasoningtool');
   await page.getByLabel('reasoning_steps').fill('one');
   await page.getByLabel('current_situation').fill('x');
   await page.getByLabel('plan_status').fill('x');
   await page.getByLabel('remaining_steps').fill('one');
   await button('Call it').click();
   await expect(page.locator('[role=alert]')).text('reasoning_steps'); // it wants two
-  await page.goto('/agents/tools/nosuchtool');
+  await page.goto('/fleet/tools/nosuchtool');
   await expect(page.locator('.empty')).text('No such tool');
 
-  await page.goto('/agents/templates/careful');
+  await page.goto('/fleet/templates/careful');
   sure();
   await button('Delete').click();
-  await page.waitForURL(/\/agents$/);
+  await page.waitForURL(/\/fleet$/);
   await expect(page.locator('#templates ~ .empty')).shown();
   await page.done();
 });

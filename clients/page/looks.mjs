@@ -39,15 +39,15 @@ await open(chromium, async (browser) => {
   await page.goto('/talk/' + run);
   await expect(page.locator('.turn .prose button.cite')).atLeast(1);
   await look('talk');
-  await page.goto('/agents');
+  await page.goto('/fleet');
   await expect(page.locator('.cards li')).atLeast(2);
   await page.locator('.cards summary').first().click();
   await expect(page.locator('.runs li')).count(2);
   await look('agents');
-  await page.goto('/agents/templates/careful');
+  await page.goto('/fleet/templates/careful');
   await expect(page.locator('.diff .add')).atLeast(1);
   await look('template');
-  await page.goto('/agents/tools/websearchtool');
+  await page.goto('/fleet/tools/websearchtool');
   await expect(page.locator('.try label')).atLeast(2);
   await look('tool');
   await page.goto('/settings');

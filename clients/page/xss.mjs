@@ -151,13 +151,13 @@ await open(chromium, async (browser) => {
       await harmless(path);
     }
     for (const [path, sign, press] of [
-      ['/agents', '.cards li', '.cards + p button'], ['/agents/templates/x', '.diff span', ''], ['/agents/instances/x', '.figures', ''], ['/agents/tools', '.runs li', ''],
-      ['/agents/tools/x', '.try label', '.try button'], ['/settings', '#connections ~ ul li', '#connections ~ ul button'],
+      ['/fleet', '.cards li', '.cards + p button'], ['/fleet/templates/x', '.diff span', ''], ['/fleet/instances/x', '.figures', ''], ['/fleet/tools', '.runs li', ''],
+      ['/fleet/tools/x', '.try label', '.try button'], ['/settings', '#connections ~ ul li', '#connections ~ ul button'],
     ]) {
       await page.goto(path);
       await expect(page.locator(sign).first()).shown();
       if (press && (await page.locator(press).count())) await page.locator(press).first().click();
-      if (path === '/agents/tools/x') await expect(page.locator('.notice.bad')).shown();
+      if (path === '/fleet/tools/x') await expect(page.locator('.notice.bad')).shown();
       if (path === '/settings') await expect(page.locator('#connections ~ ul [role=status]')).shown();
       await harmless(path);
     }

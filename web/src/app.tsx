@@ -42,7 +42,7 @@ export function App() {
           <a href="/talk" data-go aria-current={screen === 'talk' ? 'page' : undefined}>{t('nav.talk')}</a>
           <a href="/library" data-go aria-current={screen === 'library' ? 'page' : undefined}>{t('nav.library')}</a>
           <a href="/knowledge" data-go aria-current={screen === 'knowledge' ? 'page' : undefined}>{t('nav.knowledge')}</a>
-          <a href="/agents" data-go aria-current={screen === 'agents' ? 'page' : undefined}>{t('nav.agents')}</a>
+          <a href="/fleet" data-go aria-current={screen === 'fleet' ? 'page' : undefined}>{t('nav.agents')}</a>
           <a href="/settings" data-go aria-current={screen === 'settings' ? 'page' : undefined}>{t('nav.settings')}</a>
         </nav>
       </header>
@@ -54,7 +54,7 @@ export function App() {
         : screen === 'talk' ? <ConversationScreen id={id ?? ''} />
         : screen === 'knowledge' ? <KnowledgeScreen name={id ?? ''} />
         : screen === 'library' ? <LibraryScreen />
-        : screen === 'agents' ? <AgentsScreen kind={id ?? ''} name={part ?? ''} />
+        : screen === 'fleet' ? <AgentsScreen kind={id ?? ''} name={part ?? ''} />
         : screen === 'settings' ? <SettingsScreen changed={() => redraw((x) => x + 1)} />
         : <main class="narrow" id="main"><Empty title={t('nav.nowhere')} /></main>}
     </>

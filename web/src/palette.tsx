@@ -6,7 +6,7 @@ import { t, type Key } from './i18n';
 import { go, runPath } from './router';
 import { Pill } from './ui';
 
-const places: [string, Key][] = [['/', 'nav.ask'], ['/talk', 'nav.talk'], ['/library', 'nav.library'], ['/knowledge', 'nav.knowledge'], ['/agents', 'nav.agents'], ['/settings', 'nav.settings']];
+const places: [string, Key][] = [['/', 'nav.ask'], ['/talk', 'nav.talk'], ['/library', 'nav.library'], ['/knowledge', 'nav.knowledge'], ['/fleet', 'nav.agents'], ['/settings', 'nav.settings']];
 
 const typing = (e: KeyboardEvent) => (e.target as Element | null)?.closest?.('input, textarea, select, [contenteditable]');
 

@@ -1,4 +1,4 @@
-// Addresses of the page: /, /run/ID, /run/ID/source/N, /talk/SESSION, /library, /knowledge/COLLECTION, /agents/KIND/NAME, /settings.
+// Addresses of the page: /, /run/ID, /run/ID/source/N, /talk/SESSION, /library, /knowledge/COLLECTION, /fleet/KIND/NAME, /settings.
 
 import { useEffect, useState } from 'preact/hooks';
 

@@ -76,7 +76,7 @@ export function InstanceScreen({ id, may }: { id: string; may: (scope: string) =
           {rests && <Button icon="play" disabled={busy} onClick={() => tell('start')}>{t('agents.start')}</Button>}
           {!rests && <Button icon="pause" disabled={busy} onClick={() => tell('drain')}>{t('agents.drain')}</Button>}
           {i.state !== 'stopped' && <Button icon="stop" disabled={busy} onClick={() => tell('stop')}>{t('agents.stop')}</Button>}
-          <Button tone="danger" icon="trash" disabled={busy || moving} onClick={async () => confirm(t('library.delete.sure', { title: i.name })) && (await act(() => fleet.remove(id))) && go('/agents')}>{t('agents.delete')}</Button>
+          <Button tone="danger" icon="trash" disabled={busy || moving} onClick={async () => confirm(t('library.delete.sure', { title: i.name })) && (await act(() => fleet.remove(id))) && go('/fleet')}>{t('agents.delete')}</Button>
           {error ? <Trouble error={error} /> : null}
         </div>
       )}

@@ -18,7 +18,7 @@ export function AgentsScreen({ kind, name }: { kind: string; name: string }) {
   if (name) {
     return (
       <main class="narrow" id="main" key={name}>
-        <a class="back" href={kind === 'tools' ? '/agents/tools' : '/agents'} data-go><Icon name="back" />{kind === 'tools' ? t('agents.tools') : t('agents.title')}</a>
+        <a class="back" href={kind === 'tools' ? '/fleet/tools' : '/fleet'} data-go><Icon name="back" />{kind === 'tools' ? t('agents.tools') : t('agents.title')}</a>
         {kind === 'tools' ? <ToolScreen name={name} may={may('tools') && may('run')} /> : kind === 'instances' ? <InstanceScreen id={name} may={may} /> : <TemplateScreen name={name} may={may} />}
       </main>
     );
@@ -27,8 +27,8 @@ export function AgentsScreen({ kind, name }: { kind: string; name: string }) {
     <main class="narrow" id="main">
       <h1>{t('agents.title')}</h1>
       <nav class="tabs" aria-label={t('agents.title')}>
-        <a href="/agents" data-go aria-current={top ? undefined : 'page'}>{t('agents.title')}</a>
-        <a href="/agents/tools" data-go aria-current={top ? 'page' : undefined}>{t('agents.tools')}</a>
+        <a href="/fleet" data-go aria-current={top ? undefined : 'page'}>{t('agents.title')}</a>
+        <a href="/fleet/tools" data-go aria-current={top ? 'page' : undefined}>{t('agents.tools')}</a>
       </nav>
       {top ? <Tools /> : <><Directory may={may('run')} /><Templates may={may('agents')} /><Instances may={may('agents')} /></>}
     </main>
@@ -88,5 +88,5 @@ export function Say({ to, disabled }: { to: { agent?: string; instance?: string 
   );
 }
 
-export const templatePath = (name: string) => '/agents/templates/' + encodeURIComponent(name);
-export const instancePath = (id: string) => '/agents/instances/' + encodeURIComponent(id);
+export const templatePath = (name: string) => '/fleet/templates/' + encodeURIComponent(name);
+export const instancePath = (id: string) => '/fleet/instances/' + encodeURIComponent(id);

@@ -80,7 +80,7 @@ export function TemplateScreen({ name, may }: { name: string; may: (scope: strin
           </section>
           {versions.length > 0 && <Documents key={x.latest} name={name} versions={versions} />}
           {may('agents') && versions.length > 0 && <Next key={'next' + x.latest} name={name} latest={x.latest} saved={loaded.again} />}
-          {may('agents') && <p><Button tone="danger" icon="trash" disabled={busy} onClick={async () => confirm(t('library.delete.sure', { title: name })) && (await act(() => fleet.forget(name))) && go('/agents')}>{t('agents.delete')}</Button></p>}
+          {may('agents') && <p><Button tone="danger" icon="trash" disabled={busy} onClick={async () => confirm(t('library.delete.sure', { title: name })) && (await act(() => fleet.forget(name))) && go('/fleet')}>{t('agents.delete')}</Button></p>}
         </>
       )}
     </>

@@ -17,7 +17,7 @@ export function Tools() {
       <Find label={t('tools.find')} change={find} />
       {found.error ? <Trouble error={found.error} again={found.again} /> : !found.value ? <Spinner /> : !list.length ? <Empty title={t('tools.none')}>{t('agents.none.hint')}</Empty> : (
         <ul class="runs">{list.map((x) => (
-          <li key={x.origin + x.name}><a href={'/agents/tools/' + encodeURIComponent(x.name)} data-go><strong>{x.name}</strong><span class="plain">{x.description}</span><Facts tool={x} /></a></li>
+          <li key={x.origin + x.name}><a href={'/fleet/tools/' + encodeURIComponent(x.name)} data-go><strong>{x.name}</strong><span class="plain">{x.description}</span><Facts tool={x} /></a></li>
         ))}</ul>
       )}
       {found.value?.trouble?.map((x) => <div class="notice"><Icon name="warn" /><div><p>{x.origin}: {x.problem}</p>{x.hint && <p class="hint">{x.hint}</p>}</div></div>)}
