@@ -54,6 +54,7 @@ func Protocol(modes []string) server.Protocol {
 			Query: []server.Param{{Name: "stream", Type: "boolean", Help: "the events instead"}, {Name: "starting_after", Type: "integer", Help: "only events after this sequence number"}},
 		}},
 		{Pattern: "POST " + aResponse + "/cancel", Scope: access.Run, Serve: a.cancel, Doc: &server.Doc{Summary: "End a response at once", Reply: Response{}}},
+		{Pattern: "POST /v1/responses/compact", Scope: access.Run, Serve: func(http.ResponseWriter, *http.Request) error { return errNoCompaction }},
 		{Pattern: "DELETE " + aResponse, Scope: access.Run, Serve: a.delete, Doc: &server.Doc{Summary: "Delete a response, with the run that it is of", Reply: deleted{}}},
 		{Pattern: "GET " + aResponse + "/input_items", Scope: access.Read, Serve: a.inputItems, Doc: &server.Doc{
 			Summary: "What a response was asked, the last first", Reply: itemList{},
@@ -61,6 +62,10 @@ func Protocol(modes []string) server.Protocol {
 		}},
 	}}
 }
+
+// errNoCompaction is what clients know as a server without compaction; by itself the
+// path would be that of a response.
+var errNoCompaction = &server.Problem{Code: "not_found", Message: "there is no compaction here", Hint: "go on from a response with previous_response_id"}
 
 type api struct{ models.Directory }
 

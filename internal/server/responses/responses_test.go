@@ -464,6 +464,9 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, said)
 		}
 	}
+	if status, said := call(t, s, s.Ann, "POST", "/v1/responses/compact", `{"input":"x"}`); status != http.StatusNotFound || !strings.Contains(said, "compaction") {
+		t.Errorf("%d %s", status, said)
+	}
 	if status, said := call(t, s, s.Ann, "GET", "/v1/responses/resp_x?stream=true&starting_after=-2", ""); status != http.StatusNotFound {
 		t.Errorf("%d %s", status, said)
 	}
