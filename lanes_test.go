@@ -214,8 +214,8 @@ func TestStoppedInstanceGoesOn(t *testing.T) {
 	c := newCrew(t, nil)
 	ids := []string{c.start("first"), c.start("second"), c.start("third")}
 	<-c.gate.in
-	close(c.gate.open)
 	c.must(c.StopInstance(c.ctx, "w"))
+	close(c.gate.open)
 	var paused []string
 	for _, id := range ids {
 		rec, err := c.Get(c.ctx, id)
