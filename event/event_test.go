@@ -51,7 +51,7 @@ var every = []event.Data{
 		Verification: &event.Verification{Claims: 2, Verified: 1, Flagged: 1, Rewritten: true},
 	},
 	event.TodoUpdated{ID: "t1", Agent: "agent-1", Title: "look", State: "done"},
-	event.NoteAdded{ID: "n1", Text: "注意", Sources: []int{1, 2}},
+	event.NoteAdded{ID: "n1", Agent: "agent-1", Text: "注意", Sources: []int{1, 2}},
 	event.SupervisorDecision{Decision: "continue", Reason: "gaps", Tasks: []string{"t"}},
 	event.FindingCompressed{Before: 9, After: 3},
 	event.SearchStarted{Query: "q", Engine: "searxng", Round: 1},

@@ -227,9 +227,11 @@ type (
 		Title string `json:"title"`
 		State string `json:"state"`
 	}
-	// NoteAdded is something worth keeping, with the numbers of its sources.
+	// NoteAdded is something worth keeping, with the numbers of its sources. Agent
+	// found it, where that is not whoever speaks.
 	NoteAdded struct {
 		ID      string `json:"id,omitempty"`
+		Agent   string `json:"agent,omitempty"`
 		Text    string `json:"text"`
 		Sources []int  `json:"sources,omitempty"`
 	}

@@ -312,7 +312,7 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, look
 	if err := t.tellSources(); err != nil {
 		return nil, err
 	}
-	if err := t.scope.Emit(event.NoteAdded{ID: f.ID, Text: f.Text, Sources: f.Sources()}); err != nil {
+	if err := t.scope.Emit(event.NoteAdded{ID: f.ID, Agent: f.By, Text: f.Text, Sources: f.Sources()}); err != nil {
 		return nil, err
 	}
 	covered, err := run.EffectStep(ctx, t.scope, run.Pure, "covers-"+name, func(context.Context, *run.Scope) ([]string, error) {

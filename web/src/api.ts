@@ -26,7 +26,7 @@ export interface RunRecord {
   updated?: string;
   active: number;
   tags?: string[] | null;
-  request?: { question?: string; in?: Target; limits?: Limits; model?: string; history?: Said[] | null };
+  request?: { question?: string; in?: Target; limits?: Limits; model?: string; history?: Said[] | null; agent?: string; agent_id?: string; instance?: string };
   failure?: { code: string; message: string; hint?: string };
   spent?: { calls?: number; input_tokens?: number; output_tokens?: number; cost?: number; searches?: number; pages?: number };
 }
@@ -66,6 +66,9 @@ export interface Ask {
   /** history is what was said before, where that is not what the session says. */
   history?: Said[];
   model?: string;
+  agent?: string;
+  agent_id?: string;
+  instance?: string;
   lang?: string;
   plan?: string;
   in?: Target;

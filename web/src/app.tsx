@@ -6,7 +6,7 @@ import { AskScreen } from './ask';
 import { whole } from './build';
 import { t } from './i18n';
 import { later } from './load';
-import { Keys } from './palette';
+import { Keys, screens } from './palette';
 import { usePlace } from './router';
 import { TokenScreen } from './token';
 import { Empty } from './ui';
@@ -30,20 +30,16 @@ export function App() {
   }, [round]);
   const [screen, id, part, n] = place.path;
   useEffect(() => {
-    if (screen !== 'run') document.title = 'Dossier';
-  }, [screen]);
+    const name = screens.find(([at]) => at === (screen ?? ''))?.[1];
+    if (screen !== 'run') document.title = (name ? t(name) + ' · ' : '') + 'Dossier';
+  }, [screen, id]);
   return (
     <>
       <a class="skip" href="#main">{t('nav.skip')}</a>
       <header class="top">
         <a class="brand" href="/" data-go><img src="/page/icon.svg" alt="" width="26" height="26" />Dossier</a>
         <nav aria-label={t('nav.label')}>
-          <a href="/" data-go aria-current={!screen ? 'page' : undefined}>{t('nav.ask')}</a>
-          <a href="/talk" data-go aria-current={screen === 'talk' ? 'page' : undefined}>{t('nav.talk')}</a>
-          <a href="/library" data-go aria-current={screen === 'library' ? 'page' : undefined}>{t('nav.library')}</a>
-          <a href="/knowledge" data-go aria-current={screen === 'knowledge' ? 'page' : undefined}>{t('nav.knowledge')}</a>
-          <a href="/fleet" data-go aria-current={screen === 'fleet' ? 'page' : undefined}>{t('nav.agents')}</a>
-          <a href="/settings" data-go aria-current={screen === 'settings' ? 'page' : undefined}>{t('nav.settings')}</a>
+          {screens.map(([at, name]) => <a href={'/' + at} data-go aria-current={(screen ?? '') === at ? 'page' : undefined}>{t(name)}</a>)}
         </nav>
       </header>
       {locked === null && <Keys />}

@@ -29,8 +29,8 @@ function remember<T>(name: string, initial: T): [T, (v: T) => void] {
 
 export function AskScreen() {
   const abilities = useLoaded(() => api.abilities(), []);
-  const recent = useLoaded((signal) => api.runs({ limit: '40' }, signal).then((l) => l.filter((r) => r.mode !== 'ingest').slice(0, 12)), []);
-  const listed = recent.value?.some((r) => r.status === 'running' || r.status === 'queued' || r.status === 'waiting');
+  const recent = useLoaded((signal) => api.runs({ limit: '40' }, signal).then((l) => l.filter((r) => r.mode !== 'ingest').sort((a, b) => Number(live(b)) - Number(live(a))).slice(0, 12)), []);
+  const listed = recent.value?.some(live);
   useEffect(() => {
     if (!listed) return;
     const timer = setInterval(recent.again, 4000);
@@ -42,12 +42,14 @@ export function AskScreen() {
       {abilities.error ? <Trouble error={abilities.error} again={abilities.again} /> : !abilities.value ? <Spinner /> : <Form abilities={abilities.value} />}
       <section aria-labelledby="recent">
         <h2 id="recent">{t('ask.recent')}</h2>
-        {recent.value ? <RunList runs={recent.value} empty={t('ask.recent.empty')} /> : recent.error ? null : <Spinner />}
+        {recent.value ? <RunList runs={recent.value} empty={t('ask.recent.empty')} /> : recent.error && !abilities.error ? <Trouble error={recent.error} again={recent.again} /> : <Spinner />}
         {recent.value && recent.value.length >= 12 && <p><a href="/library" data-go>{t('ask.all')}</a></p>}
       </section>
     </main>
   );
 }
+
+const live = (r: RunRecord) => r.status === 'running' || r.status === 'queued' || r.status === 'waiting';
 
 const WEB = '\u0000web';
 
@@ -61,17 +63,22 @@ function Form({ abilities }: { abilities: Abilities }) {
   const [review, setReview] = remember<boolean>('review', true);
   const [question, setQuestion] = useState('');
   const [model, setModel] = useState('');
-  const [limits, setLimits] = useState<{ cost?: string; minutes?: string; tokens?: string }>({});
+  const [limits, setLimits] = useState<Bounds>({});
+  const [thorough, setThorough] = remember<boolean>('thorough', false);
   const collections = useLoaded(() => api.collections(), []);
   const { busy, error, act } = useAction();
   const chosen = known.includes(mode as any) && (mode !== 'chat' || written) ? mode : known.find((m) => m !== 'chat') ?? known[0];
+  const asked = chosen === 'deep_search' && thorough ? 'quality' : chosen;
   const lists = collections.value?.collections ?? [];
   const tags = [...new Set(lists.flatMap((c) => c.tags ?? []))].sort();
   const places = where.filter((w) => w === WEB || lists.some((c) => c.name === w));
 
+  const used = engines.filter((e) => abilities.engines.includes(e));
+  const nowhere = !abilities.engines.length && !!collections.value && !lists.length;
+
   const start = () =>
     act(async () => {
-      const rec = await api.start(requested({ mode: chosen, question, model, review, engines, places, limits }));
+      const rec = await api.start(requested({ mode: asked, question, model, review, engines: used, places, limits }));
       go(chosen === 'chat' ? talkPath(rec.session) : runPath(rec.id));
     });
   const box = useRef<HTMLTextAreaElement>(null);
@@ -89,7 +96,7 @@ function Form({ abilities }: { abilities: Abilities }) {
             }
           }} />
         <div class="row">
-          <Engine abilities={abilities} />
+          <Engine abilities={abilities} model={model.trim()} />
           <Button type="submit" tone="main" icon="send" disabled={busy || !question.trim()}>{t('ask.start')}</Button>
         </div>
       </div>
@@ -106,7 +113,9 @@ function Form({ abilities }: { abilities: Abilities }) {
         ))}
       </fieldset>
 
-      {chosen !== 'chat' && (
+      {collections.error ? <Trouble error={collections.error} again={collections.again} /> : null}
+      {chosen !== 'chat' && nowhere && <p class="notice"><Icon name="warn" /><a href="/knowledge" data-go>{t('ask.where.none')}</a></p>}
+      {chosen !== 'chat' && !nowhere && (
         <fieldset class="chips">
           <legend>{t('ask.where')}</legend>
           <Chip on={!places.length} change={() => setWhere([])}>{t('ask.where.auto')}</Chip>
@@ -122,27 +131,35 @@ function Form({ abilities }: { abilities: Abilities }) {
         </fieldset>
       )}
 
+      <Estimate key={asked} mode={asked} limits={bounds(limits)} />
+
       <details class="more">
         <summary><Icon name="sliders" />{t('ask.settings')}</summary>
         <div class="fields">
           {chosen === 'deep_research' && (
             <label class="tick"><input type="checkbox" checked={review} onChange={(e) => setReview(e.currentTarget.checked)} /> {t('ask.review')}</label>
           )}
-          {places.includes(WEB) && abilities.engines.length > 1 && (
+          {chosen === 'deep_search' && (
+            <label class="tick"><input type="checkbox" checked={thorough} onChange={(e) => setThorough(e.currentTarget.checked)} /> {t('ask.thorough')}</label>
+          )}
+          {chosen !== 'chat' && (!places.length || places.includes(WEB)) && abilities.engines.length > 1 && (
             <fieldset class="chips">
               <legend>{t('ask.engines')}</legend>
-              {abilities.engines.map((e) => <Chip on={engines.includes(e)} change={() => setEngines(toggled(engines, e))}>{e}</Chip>)}
+              {abilities.engines.map((e) => <Chip on={used.includes(e)} change={() => (setEngines(toggled(used, e)), places.length || setWhere([WEB]))}>{e}</Chip>)}
             </fieldset>
           )}
           {written && (
-            <label class="field"><span>{t('ask.model')}</span><input value={model} placeholder={abilities.models[0]?.model} onInput={(e) => setModel(e.currentTarget.value)} /></label>
+            <label class="field"><span>{t('ask.model')}</span><input list="models" value={model} placeholder={abilities.models[0]?.model} onInput={(e) => setModel(e.currentTarget.value)} />
+              <datalist id="models">{[...new Set(abilities.models.map((m) => m.model))].map((m) => <option value={m} />)}</datalist></label>
           )}
           <div class="three">
-            <Limit label={t('ask.limit.cost')} value={limits.cost} change={(cost) => setLimits({ ...limits, cost })} />
-            <Limit label={t('ask.limit.minutes')} value={limits.minutes} change={(minutes) => setLimits({ ...limits, minutes })} />
-            <Limit label={t('ask.limit.tokens')} value={limits.tokens} change={(tokens) => setLimits({ ...limits, tokens })} />
+            {(written ? ['cost', 'time', 'tokens', 'searches', 'pages'] as const : ['time', 'searches', 'pages'] as const).filter((w) => chosen !== 'chat' || (w !== 'searches' && w !== 'pages')).map((what) => (
+              <label class="field"><span>{t(`bound.${what}` as Key)}</span>
+                <input type="number" min="0" step="any" inputMode="decimal" value={limits[what] ?? ''} placeholder={abilities.limits?.[what] ? String(abilities.limits[what]! / (what === 'time' ? 60e9 : 1)) : t('ask.limit.none')}
+                  onInput={(e) => setLimits({ ...limits, [what]: e.currentTarget.value })} />
+              </label>
+            ))}
           </div>
-          <Estimate mode={chosen} />
         </div>
       </details>
     </form>
@@ -156,12 +173,20 @@ function Chip({ on, change, children }: { on: boolean; change: () => void; child
   return <label class={'chip' + (on ? ' on' : '')}><input type="checkbox" checked={on} onChange={change} />{children}</label>;
 }
 
-function Limit({ label, value, change }: { label: string; value?: string; change: (v: string) => void }) {
-  return <label class="field"><span>{label}</span><input type="number" min="0" step="any" inputMode="decimal" value={value ?? ''} onInput={(e) => change(e.currentTarget.value)} /></label>;
+/** Bounds are limits as they are typed in, time in minutes. */
+type Bounds = { [what in keyof Limits]?: string };
+
+function bounds(typed: Bounds): Limits {
+  const limits: Limits = {};
+  for (const [what, value] of Object.entries(typed) as [keyof Limits, string][]) {
+    const n = Number(value);
+    if (n > 0) limits[what] = what === 'cost' ? n : Math.max(1, Math.round(what === 'time' ? n * 60e9 : n));
+  }
+  return limits;
 }
 
 /** requested is what the form asks the server for. */
-function requested(f: { mode: string; question: string; model: string; review: boolean; engines: string[]; places: string[]; limits: { cost?: string; minutes?: string; tokens?: string } }): Asked {
+function requested(f: { mode: string; question: string; model: string; review: boolean; engines: string[]; places: string[]; limits: Bounds }): Asked {
   const ask: Asked = { mode: f.mode, question: f.question.trim() };
   if (f.model.trim()) ask.model = f.model.trim();
   if (f.mode === 'deep_research') ask.plan = f.review ? 'edit' : 'auto';
@@ -172,36 +197,35 @@ function requested(f: { mode: string; question: string; model: string; review: b
     if (rest.length) ask.in.also = rest.map((collection) => ({ collection }));
     if (f.places.includes(WEB)) ask.in.web = f.engines.length ? { engines: f.engines } : {};
   }
-  const limits: Limits = {};
-  if (Number(f.limits.cost) > 0) limits.cost = Number(f.limits.cost);
-  if (Number(f.limits.minutes) > 0) limits.time = Math.round(Number(f.limits.minutes) * 60e9);
-  if (Number(f.limits.tokens) > 0) limits.tokens = Math.round(Number(f.limits.tokens));
+  const limits = bounds(f.limits);
   if (Object.keys(limits).length) ask.limits = limits;
   return ask;
 }
 
 /** Engine says honestly who will answer. */
-export function Engine({ abilities }: { abilities: Abilities }) {
+function Engine({ abilities, model }: { abilities: Abilities; model: string }) {
   const named = abilities.models.find((m) => m.role === 'default') ?? abilities.models[0];
   return named
-    ? <span class="engine"><i class="dot" aria-hidden="true" />{named.model}</span>
+    ? <span class="engine"><i class="dot" aria-hidden="true" />{model || named.model}</span>
     : <span class="engine none" title={t('engine.none.hint')}><i class="dot" aria-hidden="true" />{t('engine.none')}</span>;
 }
 
-/** Estimate says what runs of this kind took so far. */
-function Estimate({ mode }: { mode: string }) {
-  const past = useLoaded((signal) => api.runs({ mode, status: 'done', limit: '20' }, signal), [mode]);
+/** Estimate says what to expect, of runs of this kind so far, and whether the limits allow it. */
+function Estimate({ mode, limits }: { mode: string; limits: Limits }) {
+  const past = useLoaded((signal) => api.runs({ mode, status: 'done', limit: '20' }, signal), []);
   if (!past.value) return null;
-  if (!past.value.length) return <p class="hint">{t('ask.estimate.none')}</p>;
+  if (!past.value.length) return <p class="hint estimate">{t('ask.estimate.none', { expect: t(`mode.${mode}.expect` as Key) })}</p>;
   const middle = (of: (r: RunRecord) => number) => past.value!.map(of).sort((a, b) => a - b)[Math.floor(past.value!.length / 2)];
-  const cost = middle((r) => r.spent?.cost ?? 0);
+  const spent: Limits = {
+    time: middle((r) => r.active), cost: middle((r) => r.spent?.cost ?? 0), tokens: middle((r) => (r.spent?.input_tokens ?? 0) + (r.spent?.output_tokens ?? 0)),
+    searches: middle((r) => r.spent?.searches ?? 0), pages: middle((r) => r.spent?.pages ?? 0),
+  };
+  const over = (Object.keys(limits) as (keyof Limits)[]).find((what) => spent[what]! > limits[what]!);
   return (
-    <p class="hint">
-      {t('ask.estimate', {
-        runs: count('runs', past.value.length), time: clock(middle((r) => r.active / 1e6)),
-        tokens: format(middle((r) => (r.spent?.input_tokens ?? 0) + (r.spent?.output_tokens ?? 0))),
-      })}
-      {cost > 0 && ' · ' + money(cost)}
+    <p class="hint estimate">
+      {t('ask.estimate', { runs: count('runs', past.value.length), time: clock(spent.time! / 1e6), tokens: format(spent.tokens!), pages: format(spent.pages!) })}
+      {spent.cost! > 0 && ' · ' + money(spent.cost!)}
+      {over && <strong> {t('ask.estimate.over', { what: t(`limit.${over}` as Key) })}</strong>}
     </p>
   );
 }

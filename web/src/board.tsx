@@ -4,13 +4,16 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Agent, State } from './fold';
 import { count, format, t, word } from './i18n';
 import { Settled } from './clarify';
+import { ended } from './events';
 import { Empty, Icon, Spinner } from './ui';
 
 export function Board({ state }: { state: State }) {
   const team = state.agents.filter((a) => a.name !== 'supervisor');
   const bare = !state.plan && !team.length && !state.searches.length;
-  if (bare) return state.status === 'running' ? <Spinner label={t('board.begins')} /> : <Empty title={t('board.none')} />;
+  if (bare) return ended(state.status) ? <Empty title={t('board.none')} /> : state.status === 'running' ? <Spinner label={t('board.begins')} /> : null;
   const rubric = state.coverage.rubric;
+  const told = state.notes.filter((n) => n.user);
+  const live = state.status === 'running';
   return (
     <div class="board">
       <div>
@@ -23,6 +26,7 @@ export function Board({ state }: { state: State }) {
           </section>
         )}
         <Settled asks={state.asks} />
+        {told.length > 0 && <dl class="settled"><dt>{t('said.user')}</dt>{told.map((n) => <dd>{n.text}</dd>)}</dl>}
         {state.reflected && (
           <section><h2>{t('board.reflected')}</h2><p>{state.reflected.text}{state.reflected.score > 0 && <b> {state.reflected.score}/10</b>}</p>
             {state.reflected.gaps.length > 0 && <ul>{state.reflected.gaps.map((g) => <li>{g}</li>)}</ul>}</section>
@@ -42,7 +46,7 @@ export function Board({ state }: { state: State }) {
         {team.length > 0 && (
           <section aria-labelledby="team">
             <h2 id="team">{t('board.team')}</h2>
-            <div class="team">{team.map((a) => <Card key={a.name} agent={a} />)}</div>
+            <div class="team">{team.map((a) => <Card key={a.name} agent={a} live={live} />)}</div>
           </section>
         )}
         {state.searches.length > 0 && <Searches state={state} />}
@@ -59,12 +63,14 @@ export const Mark = ({ state }: { state: string }) => (
   <span class={'mark ' + state} title={word('todo', state)}>{state === 'done' ? <Icon name="check" /> : state === 'dropped' ? <Icon name="close" /> : <i />}<span class="hidden">{word('todo', state)}</span></span>
 );
 
-function Card({ agent }: { agent: Agent }) {
+// A card shows nobody at work in a run that rests or is over.
+function Card({ agent, live }: { agent: Agent; live: boolean }) {
   const note = agent.notes[agent.notes.length - 1];
+  const does = agent.state === 'working' && !live ? 'idle' : agent.state;
   return (
-    <article class={'member ' + agent.state}>
-      <header><strong>{agent.role || agent.name}</strong><span class="hint">{agent.state === 'working' && <i class="beat" aria-hidden="true" />}{word('agent', agent.state)}</span></header>
-      {agent.state === 'working' && (agent.now || agent.tool) && <p class="now">{agent.tool && <b>{word('tool', agent.tool)}</b>} {agent.now}</p>}
+    <article class={'member ' + does}>
+      <header><strong>{agent.role || agent.name}</strong><span class="hint">{does === 'working' && <i class="beat" aria-hidden="true" />}{word('agent', does)}</span></header>
+      {does === 'working' && (agent.now || agent.tool) && <p class="now">{agent.tool && <b>{word('tool', agent.tool)}</b>} {agent.now}</p>}
       {agent.todos.length > 0 && <ul class="todos">{agent.todos.map((x) => <li class={x.state}><Mark state={x.state} /><span>{x.title}</span></li>)}</ul>}
       {!agent.todos.length && agent.task && <p>{agent.task}</p>}
       {note && <Notes notes={agent.notes} />}
@@ -86,7 +92,7 @@ function Searches({ state }: { state: State }) {
       <h2 id="searches">{t('board.searches')} <small>{format(state.searches.length)}</small></h2>
       <ul class="searches">
         {last.map((s) => (
-          <li class={s.error ? 'bad' : s.over ? '' : 'active'}>
+          <li class={s.error ? 'bad' : s.over || state.status !== 'running' ? '' : 'active'}>
             <Icon name="search" /><span>{s.query}</span>
             <small>{!s.over ? '…' : s.error ? s.error : t('search.found', { found: s.found, fresh: s.fresh })}</small>
           </li>

@@ -3,30 +3,31 @@
 import { useState } from 'preact/hooks';
 import { api } from './api';
 import type { Ask, State } from './fold';
-import { t } from './i18n';
+import { t, word } from './i18n';
 import { Button, Icon, Trouble, useAction } from './ui';
 
 export function Clarify({ run, ask, state }: { run: string; ask: Ask; state: State }) {
   const plan = readPlan(ask.questions[0] ?? '');
-  return plan && state.plan ? <PlanCard run={run} ask={ask} plan={plan} /> : <Question run={run} ask={ask} />;
+  return plan && state.plan ? <PlanCard run={run} ask={ask} plan={plan} /> : <Question run={run} ask={ask} begun={state.agents.length > 0 || state.searches.length > 0} />;
 }
 
-function Question({ run, ask }: { run: string; ask: Ask }) {
+function Question({ run, ask, begun }: { run: string; ask: Ask; begun: boolean }) {
   const [text, set] = useState('');
   const { busy, error, act } = useAction();
   const answer = (said: string) => act(() => api.answer(run, ask.id, said));
   return (
     <section class="card asks" aria-labelledby="asks">
-      <h2 id="asks">{t('clarify.title')}</h2>
-      {ask.reason && <p class="hint">{ask.reason}</p>}
+      <h2 id="asks">{begun ? t('clarify.midway') : t('clarify.title')}</h2>
+      {ask.reason && <p class="hint">{word('why', ask.reason)}</p>}
       {ask.questions.map((q) => <p class="asked">{q}</p>)}
       <form onSubmit={(e) => (e.preventDefault(), text.trim() && answer(text.trim()))}>
-        {ask.options.length > 0 && <div class="options">{ask.options.map((o) => <Button disabled={busy} onClick={() => answer(o)}>{o}</Button>)}</div>}
+        {ask.options.length > 0 && <div class="options">{ask.options.map((o) => <Button disabled={busy} onClick={() => answer(o)}>{word('option', o)}</Button>)}</div>}
         <label><span class="hidden">{t('clarify.label')}</span>
-          <textarea rows={2} value={text} placeholder={t('clarify.label')} onInput={(e) => set(e.currentTarget.value)} />
+          <textarea rows={2} value={text} placeholder={t('clarify.label')} onInput={(e) => set(e.currentTarget.value)}
+            onKeyDown={(e) => e.key === 'Enter' && !e.shiftKey && !e.isComposing && (e.preventDefault(), e.currentTarget.form!.requestSubmit())} />
         </label>
         <div class="row">
-          <Button tone="quiet" disabled={busy} onClick={() => answer('skip')}>{t('clarify.skip')}</Button>
+          <Button tone="quiet" disabled={busy} onClick={() => answer('skip')}>{begun ? t('clarify.go') : t('clarify.skip')}</Button>
           <Button type="submit" tone="main" disabled={busy || !text.trim()}>{t('clarify.answer')}</Button>
         </div>
       </form>
@@ -115,7 +116,7 @@ export function Settled({ asks }: { asks: Ask[] }) {
   if (!over.length) return null;
   return (
     <dl class="settled">
-      {over.map((a) => <><dt>{a.questions.join(' ')}</dt><dd>{a.skipped || !a.answer ? <em>{t('clarify.skipped')}</em> : <><Icon name="check" /> {a.answer}</>}</dd></>)}
+      {over.map((a) => <><dt>{a.questions.join(' ')}</dt><dd>{a.skipped || !a.answer || a.answer === 'skip' ? <em>{t('clarify.skipped')}</em> : <><Icon name="check" /> {a.answer}</>}</dd></>)}
     </dl>
   );
 }

@@ -1,16 +1,17 @@
 // A conversation: what was asked and answered in turn, and the list of all.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, type RunRecord, type Said, type Session } from './api';
+import { api, type Ask, type RunRecord, type Said, type Session } from './api';
 import { ended } from './events';
 import { open, type State } from './fold';
-import { ago, count, t, word, type Key } from './i18n';
+import { ago, count, format, t, word } from './i18n';
 import { go, runPath, talkPath } from './router';
 import { useRun } from './run-state';
 import { Clarify } from './clarify';
 import { Cited } from './report';
 import { Markdown } from './prose';
-import { Button, Empty, Icon, Pill, Spinner, Tile, Trouble, host, useAction, useLoaded } from './ui';
+import { modes } from './runs';
+import { Button, Empty, Icon, Lost, Pill, Spinner, Tile, Trouble, host, useAction, useLoaded } from './ui';
 
 export function ConversationScreen({ id }: { id: string }) {
   const sessions = useLoaded((signal) => api.sessions(signal), [id]);
@@ -28,7 +29,7 @@ export function ConversationScreen({ id }: { id: string }) {
 function Sessions({ list, open, changed }: { list: Session[]; open: string; changed: () => void }) {
   const [renaming, rename] = useState<{ id: string; title: string } | null>(null);
   const { busy, error, act } = useAction();
-  if (!list.length) return <Empty title={t('ask.recent.empty')} />;
+  if (!list.length) return <Empty title={t('ask.recent.empty')}><a href="/" data-go>{t('talk.begin')}</a></Empty>;
   return (
     <>
       {error ? <Trouble error={error} /> : null}
@@ -67,13 +68,18 @@ function Talk({ id, renamed }: { id: string; renamed: () => void }) {
     return { title: found.title, runs, began: runs.length ? await api.record(runs[0].id) : undefined };
   }, [id]);
   const spoken = useRef<Spoken>(new Map());
-  const [editing, edit] = useState<string | null>(null);
+  const [editing, edit] = useState<Editing | null>(null);
   const [text, setText] = useState('');
+  const [mode, setMode] = useState('');
   const { busy, error, act } = useAction();
   const runs = session.value?.runs ?? [];
   const last = runs[runs.length - 1];
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [last?.id]);
+  const title = session.value?.title;
+  useEffect(() => {
+    if (title) document.title = title + ' · Dossier';
+  }, [title]);
   if (session.error && !session.value) return <div class="turns"><Trouble error={session.error} again={session.again} /></div>;
   if (!session.value) return <div class="turns"><Spinner /></div>;
 
@@ -88,18 +94,16 @@ function Talk({ id, renamed }: { id: string; renamed: () => void }) {
   ];
   const ask = (question: string) =>
     act(async () => {
-      const { request } = await api.record(last.id);
-      await api.start({ mode: last.mode, question, session: id, in: request?.in, ...(history.length ? { history: before(runs.length) } : {}) });
+      await api.start({ ...(await like(last, mode)), question, session: id, ...(history.length ? { history: before(runs.length) } : {}) });
       setText('');
       session.again();
       renamed();
     });
-  /** branch asks a question in the place of a turn, in a conversation of its own. */
+  /** branch asks a question in the place of a turn, or behind it, in a conversation of its own. */
   const branch = (index: number, question: string) =>
     act(async () => {
-      const said = before(index);
-      const { request } = await api.record(runs[index].id);
-      const next = await api.start({ mode: runs[index].mode, question, in: request?.in, ...(said.length ? { history: said } : {}) });
+      const said = before(index + (editing?.behind ? 1 : 0));
+      const next = await api.start({ ...(await like(runs[index])), question, ...(said.length ? { history: said } : {}) });
       edit(null);
       go(talkPath(next.session));
     });
@@ -108,7 +112,7 @@ function Talk({ id, renamed }: { id: string; renamed: () => void }) {
       <h1>{session.value.title}</h1>
       {history.length > 0 && <details class="earlier"><summary>{t('talk.earlier')}</summary>{history.map((m) => <p class={m.role}><b>{word('said', m.role)}</b> {m.content}</p>)}</details>}
       {runs.map((r, i) => (
-        <Turn key={r.id} record={r} spoken={spoken.current} editing={editing === r.id} edit={(on) => edit(on ? r.id : null)} busy={busy} branch={(q) => branch(i, q)} />
+        <Turn key={r.id} record={r} spoken={spoken.current} editing={editing?.id === r.id ? editing : null} edit={edit} busy={busy} branch={(q) => branch(i, q)} />
       ))}
       {error ? <Trouble error={error} /> : null}
       <form class="say" onSubmit={(e) => (e.preventDefault(), text.trim() && last && ask(text.trim()))}>
@@ -121,6 +125,11 @@ function Talk({ id, renamed }: { id: string; renamed: () => void }) {
               }
             }} />
         </label>
+        <label><span class="hidden">{t('ask.mode')}</span>
+          <select value={mode || last?.mode} onChange={(e) => setMode(e.currentTarget.value)}>
+            {[...new Set<string>([...modes, ...(last ? [last.mode] : [])])].map((m) => <option value={m}>{word('mode', m)}</option>)}
+          </select>
+        </label>
         <Button type="submit" tone="main" icon="send" disabled={busy || !text.trim()}>{t('ask.start')}</Button>
       </form>
       <div ref={end} />
@@ -128,59 +137,98 @@ function Talk({ id, renamed }: { id: string; renamed: () => void }) {
   );
 }
 
+/** Editing is the turn that is asked anew, or behind which a branch begins. */
+interface Editing {
+  id: string;
+  behind: boolean;
+}
+
+/** like is how a run was asked, for one that follows it, in the same mode or another. */
+async function like(run: RunRecord, mode = ''): Promise<Pick<Ask, 'mode' | 'in' | 'model' | 'agent' | 'agent_id' | 'instance'>> {
+  const { request = {} } = await api.record(run.id);
+  if (mode && mode !== run.mode) return { mode, model: request.model, ...(mode !== 'chat' && run.mode !== 'agent' ? { in: request.in } : {}) };
+  return { mode: run.mode, model: request.model, in: request.in, agent: request.agent, agent_id: request.agent_id, instance: request.instance };
+}
+
 interface TurnProps {
   record: RunRecord;
   spoken: Spoken;
-  editing: boolean;
-  edit: (on: boolean) => void;
+  editing: Editing | null;
+  edit: (what: Editing | null) => void;
   busy: boolean;
   branch: (question: string) => void;
 }
 
 function Turn({ record, spoken, editing, edit, busy, branch }: TurnProps) {
-  const { state, failed } = useRun(record.id);
+  const { state, failed, connection, again } = useRun(record.id);
   const asked = state.question || record.title;
-  const [question, setQuestion] = useState(asked);
-  const answer = [...state.messages].reverse().find((m) => m.role === 'assistant');
+  const [question, setQuestion] = useState('');
+  const doing = useAction();
+  const answer = state.messages.findLast((m) => m.role === 'assistant');
   const said = answer ? answer.answer || answer.text : '';
   if (state.question) spoken.set(record.id, { question: state.question, answer: said });
   const ask = open(state);
+  const status = state.status || 'queued';
+  const over = ended(status);
+  const failure = status === 'failed' ? state.troubles[state.troubles.length - 1] ?? record.failure : undefined;
+  const change = (behind: boolean) => (setQuestion(behind ? '' : asked), edit({ id: record.id, behind }));
+  const form = editing && (
+    <form class="asked-again" onSubmit={(e) => (e.preventDefault(), question.trim() && branch(question.trim()))}>
+      <label><span class="hidden">{t(editing.behind ? 'talk.branch' : 'talk.edit')}</span><textarea rows={2} value={question} autoFocus placeholder={editing.behind ? t('talk.branch') : ''} onInput={(e) => setQuestion(e.currentTarget.value)} onKeyDown={(e) => e.key === 'Escape' && edit(null)} /></label>
+      <div class="row"><Button tone="quiet" onClick={() => edit(null)}>{t('talk.leave')}</Button><Button type="submit" tone="main" disabled={busy || !question.trim()}>{t('talk.again')}</Button></div>
+    </form>
+  );
   return (
     <article class="turn">
-      {editing ? (
-        <form class="asked-again" onSubmit={(e) => (e.preventDefault(), question.trim() && branch(question.trim()))}>
-          <label><span class="hidden">{t('talk.edit')}</span><textarea rows={2} value={question} autoFocus onInput={(e) => setQuestion(e.currentTarget.value)} /></label>
-          <div class="row"><Button tone="quiet" onClick={() => edit(false)}>{t('talk.leave')}</Button><Button type="submit" tone="main" disabled={busy || !question.trim()}>{t('talk.again')}</Button></div>
-        </form>
-      ) : (
-        <div class="asked-by"><p>{asked}</p><Button small tone="quiet" icon="pen" aria-label={t('talk.edit')} title={t('talk.edit')} onClick={() => (setQuestion(asked), edit(true))} /></div>
-      )}
+      {editing && !editing.behind ? form : <div class="asked-by"><p>{asked}</p><Button small tone="quiet" icon="pen" aria-label={t('talk.edit')} title={t('talk.edit')} onClick={() => change(false)} /></div>}
       {failed && <Trouble error={failed} />}
+      {connection === 'lost' && <Lost />}
       {ask && <Clarify key={ask.id} run={record.id} ask={ask} state={state} />}
-      {answer ? <Cited id={record.id} state={state} text={said} citations={answer.citations} /> : state.draft ? <div class="live"><Markdown text={state.draft} /><i class="caret" aria-hidden="true" /></div> : !ended(state.status) && !ask && <Doing state={state} />}
-      {state.status === 'failed' && <div class="notice bad" role="alert"><Icon name="warn" /><p>{record.failure?.message ?? state.troubles[state.troubles.length - 1]?.message}</p></div>}
-      {answer && answer.points.length > 0 && <details class="reasoning"><summary>{t('report.points')}</summary><ul class="points">{answer.points.map((p) => <li>{p}</li>)}</ul></details>}
-      {answer?.reasoning && <details class="reasoning"><summary>{t('report.reasoning')}</summary><Markdown text={answer.reasoning} /></details>}
-      <footer class="meta">
-        {ended(state.status) ? null : <Pill status={state.status || 'queued'} />}
-        <span>{t(`mode.${record.mode}` as Key)}</span>
-        {answer && (answer.extractive ? <span class="engine none">{t('engine.none')}</span> : answer.model && <span>{answer.model}</span>)}
+      <div class="answered">
+        <div aria-live="polite" aria-busy={!over}>
+          {answer ? <Cited id={record.id} state={state} text={said} citations={answer.citations} /> : state.draft ? <div class="live"><Markdown text={state.draft} /><i class="caret" aria-hidden="true" /></div> : (status === 'running' || status === 'queued') && !ask && <Doing state={state} />}
+          {failure && <div class="notice bad" role="alert"><Icon name="warn" /><div><p>{failure.message}</p>{failure.hint && <p class="hint">{failure.hint}</p>}</div></div>}
+          {answer && answer.points.length > 0 && <details class="reasoning"><summary>{t('report.points')}</summary><ul class="points">{answer.points.map((p) => <li>{p}</li>)}</ul></details>}
+          {answer?.reasoning && <details class="reasoning"><summary>{t('report.reasoning')}</summary><Markdown text={answer.reasoning} /></details>}
+        </div>
         <Beside state={state} run={record.id} />
+      </div>
+      <footer class="meta">
+        {status !== 'done' && <Pill status={status} />}
+        <span>{word('mode', record.mode)}</span>
+        {answer && (answer.extractive ? <span class="engine none">{t('engine.none')}</span> : answer.model && <span>{answer.model}</span>)}
         <a href={runPath(record.id)} data-go>{t('talk.details')}</a>
+        {(over || status === 'paused') && status !== 'done' && <Button small icon="again" disabled={doing.busy} onClick={() => doing.act(async () => (await api.resume(record.id), again()))}>{t('action.again')}</Button>}
+        {!over && <Button small icon="stop" disabled={doing.busy} onClick={() => doing.act(() => api.cancel(record.id))}>{t('control.cancel')}</Button>}
+        {over && <Button small tone="quiet" icon="branch" aria-expanded={!!editing?.behind} onClick={() => change(true)}>{t('talk.branch')}</Button>}
       </footer>
+      {doing.error ? <Trouble error={doing.error} /> : null}
+      {editing?.behind && form}
     </article>
   );
 }
 
 /** Doing says in a line what goes on. */
-function Doing({ state }: { state: State }) {
-  const search = state.searches[state.searches.length - 1];
-  return <Spinner label={search ? `${word('tool', 'web_search')}: ${search.query}` : t('board.begins')} />;
+function Doing({ state: { waiting, searches, status } }: { state: State }) {
+  const search = searches[searches.length - 1];
+  return <Spinner label={waiting ? waits(waiting) : search ? `${word('tool', 'web_search')}: ${search.query}` : t(status === 'queued' ? 'state.queued' : 'board.begins')} />;
 }
 
-/** Beside are the first sources of a turn, in a row. */
+/** waits says what a run waits for. */
+export const waits = (w: NonNullable<State['waiting']>) => t('warning.waiting', { why: w.message || w.code }) + (w.wait >= 1 ? ' ' + t('warning.next', { n: format(w.wait) }) : '');
+
+/** Beside are the sources of a turn. */
 function Beside({ state, run }: { state: State; run: string }) {
-  const used = state.sources.filter((s) => s.number > 0 && s.state === 'read').slice(0, 5);
+  const used = state.sources.filter((s) => s.number > 0 && s.state === 'read').sort((a, b) => a.number - b.number);
   if (!used.length) return null;
-  return <span class="beside">{used.map((s) => <a href={`${runPath(run)}/source/${s.number}`} data-go title={s.title} aria-label={t('cite.label', { n: s.number, title: s.title || host(s.url) })}><Tile of={s.url} /></a>)}</span>;
+  return (
+    <div class="beside">
+      <ol aria-label={t('tab.sources')}>
+        {used.slice(0, 8).map((s) => (
+          <li><a href={`${runPath(run)}/source/${s.number}`} data-go aria-label={t('cite.label', { n: s.number, title: s.title || host(s.url) })}><Tile of={s.url} /><span><b>{s.number}</b> {s.title || host(s.url)}<small>{host(s.url)}</small></span></a></li>
+        ))}
+      </ol>
+      {used.length > 8 && <a href={runPath(run)} data-go>{t('agents.all', { n: used.length })}</a>}
+    </div>
+  );
 }

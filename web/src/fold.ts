@@ -124,6 +124,8 @@ export interface State {
   question: string;
   messages: Message[];
   plan: Plan | null;
+  /** Titles of the sections to be written. */
+  outline: string[];
   asks: Ask[];
   agents: Agent[];
   decisions: Decision[];
@@ -131,9 +133,12 @@ export interface State {
   reflected: { text: string; score: number; sufficient: boolean; gaps: string[] } | null;
   searches: Search[];
   sources: Source[];
-  notes: { text: string; sources: number[] }[];
+  /** What was noted, and what the user told the team. */
+  notes: { text: string; sources: number[]; user: boolean }[];
   sections: Section[];
   draft: string;
+  /** How many bytes of the answer have been told: a piece that begins elsewhere follows some that were missed. */
+  told: number;
   spending: Spending[];
   warnings: { what: string; limit: number; spent: number; hit: boolean }[];
   troubles: Trouble[];
@@ -148,8 +153,8 @@ export interface State {
 }
 
 export const empty: State = Object.freeze({
-  seq: 0, status: '', reason: '', began: 0, changed: 0, active: 0, since: 0, question: '', messages: [], plan: null, asks: [], agents: [],
-  decisions: [], coverage: {}, reflected: null, searches: [], sources: [], notes: [], sections: [], draft: '', spending: [], warnings: [],
+  seq: 0, status: '', reason: '', began: 0, changed: 0, active: 0, since: 0, question: '', messages: [], plan: null, outline: [], asks: [], agents: [],
+  decisions: [], coverage: {}, reflected: null, searches: [], sources: [], notes: [], sections: [], draft: '', told: 0, spending: [], warnings: [],
   troubles: [], failures: [], verdicts: {}, followups: [], progress: null, waiting: null, log: [],
 });
 
@@ -174,7 +179,7 @@ export function fold(state: State, events: readonly Event[]): State {
 }
 
 /** live is the part of a state that durable events alone don't make. */
-export const settled = (s: State): State => ({ ...s, progress: null, waiting: null, draft: '', sections: s.sections.filter((x) => x.whole) });
+export const settled = (s: State): State => ({ ...s, progress: null, waiting: null, draft: '', told: 0, sections: s.sections.filter((x) => x.whole) });
 
 // Draft is a state that is being made: what it shares with the one before is
 // copied before it is changed, once.
@@ -230,6 +235,7 @@ function apply(d: Draft, e: Event) {
   if (handler) handler(d, data, e, at);
 }
 
+const bytes = new TextEncoder();
 const cited = (x: unknown): Citation[] => array(x).filter((c) => c && typeof c.start === 'number');
 
 type Handler = (d: Draft, data: Record<string, any>, e: Event, at: number) => void;
@@ -255,7 +261,7 @@ const handlers: Record<string, Handler> = {
       model: text(data.model), extractive: !!data.extractive, citations: cited(data.citations),
     };
     if (m.role === 'user') d.s.question ||= m.text;
-    else d.s.draft = '';
+    else d.s.draft = '', d.s.told = 0;
     d.list('messages').push(m);
   },
   'report.edited'(d, data) {
@@ -270,11 +276,15 @@ const handlers: Record<string, Handler> = {
   },
   'answer.delta'({ s }, data, e) {
     if (e.agent) return; // a part of a larger work: its report follows
-    if (data.reset) s.draft = '';
+    if (data.reset) s.draft = '', s.told = 0;
+    const at = number(data.at);
+    if (at > s.told) s.draft += ' … ';
     s.draft += text(data.text);
+    s.told = at + bytes.encode(text(data.text)).length;
   },
   'report.reset'(d) {
     d.s.draft = '';
+    d.s.told = 0;
     d.s.sections = [];
   },
   'report.delta'(d, data) {
@@ -285,6 +295,8 @@ const handlers: Record<string, Handler> = {
     const index = number(data.index);
     d.put<Section>('sections', (x) => x.index === index, () => ({ index, title: text(data.title), text: text(data.text), whole: true }));
     d.s.sections.sort((a, b) => a.index - b.index);
+    const { plan } = d.s;
+    if (plan) d.s.plan = { ...plan, steps: plan.steps.map((x) => (x.title === data.title ? { ...x, state: 'done' } : x)) };
   },
   'clarify.asked'(d, data) {
     const id = text(data.id);
@@ -296,11 +308,11 @@ const handlers: Record<string, Handler> = {
       d.put<Ask>('asks', (x) => x.id === id, (was) => ({ ...was!, answer: text(data.answer), skipped: !!data.skipped }));
     }
   },
-  'plan.updated'({ s }, data) {
-    s.plan = {
-      title: text(data.title), question: text(data.question) || s.plan?.question || '',
-      steps: array(data.steps).filter(Boolean).map((x) => ({ title: text(x.title), state: text(x.state), queries: texts(x.queries) })),
-    };
+  'plan.updated'({ s }, data, e) {
+    const steps = array(data.steps).filter(Boolean).map((x) => ({ title: text(x.title), state: text(x.state), queries: texts(x.queries) }));
+    s.outline = steps.map((x) => x.title);
+    if (s.plan && who(e) === 'write') return; // what is to be written is not what is to be found out
+    s.plan = { title: text(data.title), question: text(data.question) || s.plan?.question || '', steps };
   },
   'agent.started'(d, data, e) {
     const name = text(data.name) || who(e);
@@ -332,9 +344,9 @@ const handlers: Record<string, Handler> = {
     });
   },
   'note.added'(d, data, e) {
-    const note = { text: text(data.text), sources: array(data.sources).map(number) };
+    const note = { text: text(data.text), sources: array(data.sources).map(number), user: data.id === 'user' };
     d.list('notes').push(note);
-    if (who(e)) agent(d, who(e), (a) => ({ ...a, notes: [...a.notes, note.text] }), true);
+    agent(d, text(data.agent) || who(e), (a) => ({ ...a, notes: [...a.notes, note.text] }), true);
   },
   'supervisor.decision'(d, data) {
     d.list('decisions').push({ decision: text(data.decision), reason: text(data.reason), tasks: texts(data.tasks) });
@@ -430,7 +442,7 @@ const texts = (x: any): string[] => array(x).filter((y) => typeof y === 'string'
 
 /** totals of what a run has spent. */
 export function totals(s: State) {
-  return s.spending.reduce((sum, x) => ({ calls: sum.calls + x.calls, tokens: sum.tokens + x.input + x.output, cost: sum.cost + x.cost }), { calls: 0, tokens: 0, cost: 0 });
+  return s.spending.reduce((sum, x) => ({ calls: sum.calls + x.calls, input: sum.input + x.input, output: sum.output + x.output, cost: sum.cost + x.cost }), { calls: 0, input: 0, output: 0, cost: 0 });
 }
 
 /** open is the question that waits for an answer now. */

@@ -6,7 +6,8 @@ import { t, type Key } from './i18n';
 import { go, runPath } from './router';
 import { Pill } from './ui';
 
-const places: [string, Key][] = [['/', 'nav.ask'], ['/talk', 'nav.talk'], ['/library', 'nav.library'], ['/knowledge', 'nav.knowledge'], ['/fleet', 'nav.agents'], ['/settings', 'nav.settings']];
+/** screens are the first parts of their addresses, and what they are called. */
+export const screens: [string, Key][] = [['', 'nav.ask'], ['talk', 'nav.talk'], ['library', 'nav.library'], ['knowledge', 'nav.knowledge'], ['fleet', 'nav.agents'], ['settings', 'nav.settings']];
 
 const typing = (e: KeyboardEvent) => (e.target as Element | null)?.closest?.('input, textarea, select, [contenteditable]');
 
@@ -15,7 +16,7 @@ export function Keys() {
   const [shown, show] = useState<'' | 'palette' | 'keys'>('');
   useEffect(() => {
     const pressed = (e: KeyboardEvent) => {
-      if ((e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey && e.key.toLowerCase() === 'k') {
+      if ((e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey && (e.code === 'KeyK' || e.key.toLowerCase() === 'k')) {
         e.preventDefault();
         show((was) => (was === 'palette' ? '' : 'palette'));
       } else if (!typing(e) && !e.ctrlKey && !e.metaKey && !e.altKey) {
@@ -23,7 +24,7 @@ export function Keys() {
         else if (e.key === '/') {
           const box = document.querySelector<HTMLElement>('main input[type=search], main textarea, main input:not([type=radio], [type=checkbox])');
           if (box) (e.preventDefault(), box.focus());
-        } else if (e.key === 'n') go('/');
+        } else if (e.code === 'KeyN' || e.key === 'n') go('/');
       }
     };
     addEventListener('keydown', pressed);
@@ -55,7 +56,7 @@ function Palette({ close }: { close: () => void }) {
     return () => stop.abort();
   }, [words.trim()]);
   const items = [
-    ...places.map(([to, key]) => ({ to, label: t(key), status: '' })).filter((p) => p.label.toLowerCase().includes(words.trim().toLowerCase())),
+    ...screens.map(([at, key]) => ({ to: '/' + at, label: t(key), status: '' })).filter((p) => p.label.toLowerCase().includes(words.trim().toLowerCase())),
     ...runs.map((r) => ({ to: runPath(r.id), label: r.title, status: r.status as string })),
   ];
   const on = Math.min(at, items.length - 1);
@@ -77,6 +78,7 @@ function Palette({ close }: { close: () => void }) {
         <ul id="choices" role="listbox" aria-label={t('palette.title')}>
           {items.map((x, i) => <li id={'choice-' + i} role="option" aria-selected={i === on} onClick={() => choose(x.to)}><span>{x.label}</span>{x.status && <Pill status={x.status} />}</li>)}
         </ul>
+        {!items.length && <p class="hint" role="status">{t('library.none')}</p>}
       </form>
     </dialog>
   );

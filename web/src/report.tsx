@@ -26,7 +26,7 @@ function Writing({ state }: { state: State }) {
   if (state.sections.length) {
     return (
       <article class="report live">
-        {state.sections.map((s) => <section>{<h2>{s.title || state.plan?.steps[s.index]?.title || ''}</h2>}<Markdown text={s.text} />{!s.whole && <i class="caret" aria-hidden="true" />}</section>)}
+        {state.sections.map((s) => <section>{<h2>{s.title || state.outline[s.index]}</h2>}<Markdown text={s.text} />{!s.whole && <i class="caret" aria-hidden="true" />}</section>)}
       </article>
     );
   }

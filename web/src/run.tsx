@@ -1,7 +1,8 @@
 // A run: what it does now, what it asks, and what it has delivered.
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { api, type RunRecord } from './api';
+import { api, type Limits, type RunRecord } from './api';
 import { ended } from './events';
 import { open, totals, type State } from './fold';
 import { clock, count, format, money, t, word } from './i18n';
@@ -13,7 +14,8 @@ import { Clarify } from './clarify';
 import { Log } from './log';
 import { Answer } from './report';
 import { Sources } from './sources';
-import { Button, Icon, Pill, Spinner, Trouble, useAction, useLoaded } from './ui';
+import { waits } from './conversation';
+import { Button, Icon, Lost, Pill, Spinner, Trouble, useAction, useLoaded } from './ui';
 
 type Tab = 'report' | 'work' | 'sources' | 'log';
 
@@ -41,9 +43,10 @@ export function RunScreen({ id }: { id: string }) {
     <main class="run" id="main">
       <div class="head">
         <h1>{title || <span class="ghost">{t('state.loading')}</span>}</h1>
-        <Facts state={state} record={record.value} connection={followed.connection} />
+        <Facts state={state} record={record.value} />
         <Controls id={id} state={state} record={record.value} followed={followed} />
       </div>
+      {followed.connection === 'lost' && <Lost />}
       <Warnings state={state} record={record.value} />
       {ask && <Clarify key={ask.id} run={id} ask={ask} state={state} />}
       {!bare && <><div class="tabs" role="tablist" aria-label={t('tab.label')}>
@@ -80,7 +83,7 @@ function useNow(ticking: boolean): number {
   return now;
 }
 
-function Facts({ state, record, connection }: { state: State; record?: RunRecord; connection: string }) {
+function Facts({ state, record }: { state: State; record?: RunRecord }) {
   const now = useNow(state.status === 'running');
   const sum = totals(state);
   const spent = record?.spent;
@@ -90,24 +93,27 @@ function Facts({ state, record, connection }: { state: State; record?: RunRecord
   const time = state.active + (state.since ? Math.max(0, now - state.since) : 0);
   return (
     <div class="facts">
-      <Pill status={state.status || 'queued'} />
+      <span role="status"><Pill status={state.status || 'queued'} /></span>
       {record && <span>{word('mode', record.mode)}</span>}
       {record && <a href={talkPath(record.session)} data-go>{t('fact.talk')}</a>}
       <span title={t('fact.time')}>{clock(time)}</span>
-      {sum.tokens > 0 && <details class="fact"><summary>{count('tokens', sum.tokens)}</summary><Spending state={state} /></details>}
+      {sum.input + sum.output > 0 && <details class="fact"><summary>{count('tokens', sum.input + sum.output)}</summary><Spending state={state} /></details>}
       {cost > 0 && <span>{money(cost)}</span>}
       {read > 0 && <span>{count('read', read)}</span>}
       {covered && covered.total > 0 && <span class="covered" title={t('fact.coverage')}><Bar share={covered.covered / covered.total} />{format(covered.covered)}/{format(covered.total)}</span>}
-      {connection === 'lost' && <span class="lost" role="status">{t('state.lost')}</span>}
     </div>
   );
 }
 
 function Spending({ state }: { state: State }) {
+  const row = (name: ComponentChildren, s: Omit<State['spending'][number], 'role' | 'model'>) => (
+    <tr><td>{name}</td><td>{format(s.calls)}</td><td>{format(s.input)}</td><td>{format(s.output)}</td><td>{s.cost ? money(s.cost) : '–'}</td></tr>
+  );
   return (
     <table>
       <thead><tr><th>{t('spent.role')}</th><th>{t('spent.calls')}</th><th>{t('spent.in')}</th><th>{t('spent.out')}</th><th>{t('spent.cost')}</th></tr></thead>
-      <tbody>{state.spending.map((s) => <tr><td>{s.role || '–'} <small>{s.model}</small></td><td>{format(s.calls)}</td><td>{format(s.input)}</td><td>{format(s.output)}</td><td>{s.cost ? money(s.cost) : '–'}</td></tr>)}</tbody>
+      <tbody>{state.spending.map((s) => row(<>{word('role', s.role) || '–'} <small>{s.model}</small></>, s))}</tbody>
+      <tfoot>{row(t('spent.all'), totals(state))}</tfoot>
     </table>
   );
 }
@@ -118,10 +124,10 @@ function Controls({ id, state, record, followed }: { id: string; state: State; r
   const [told, setTold] = useState(false);
   const live = state.status === 'running' || state.status === 'queued' || state.status === 'waiting';
   const resumable = state.status === 'paused' || state.status === 'failed' || state.status === 'cancelled' || (state.status === 'done' && state.warnings.some((w) => w.hit));
-  const hit = state.warnings.find((w) => w.hit);
+  const hit = state.warnings.filter((w) => w.hit);
   const resume = () =>
     act(async () => {
-      await api.resume(id, hit ? raised(hit, record) : undefined);
+      await api.resume(id, raised(hit, record));
       followed.again();
     });
   return (
@@ -129,16 +135,16 @@ function Controls({ id, state, record, followed }: { id: string; state: State; r
       {live && <>
         <Button icon="pause" disabled={busy} onClick={() => act(() => api.pause(id))}>{t('control.pause')}</Button>
         <Button icon="flag" disabled={busy} onClick={() => act(() => api.finish(id))}>{t('control.finish')}</Button>
-        <Button disabled={busy} onClick={() => (steer(steering === null ? '' : null), setTold(false))} aria-expanded={steering !== null}>{t('control.steer')}</Button>
+        {record?.mode !== 'chat' && <Button disabled={busy} onClick={() => (steer(steering === null ? '' : null), setTold(false))} aria-expanded={steering !== null}>{t('control.steer')}</Button>}
         <Button tone="danger" icon="stop" disabled={busy} onClick={() => act(() => api.cancel(id))}>{t('control.cancel')}</Button>
       </>}
-      {resumable && <Button tone="main" icon="play" disabled={busy} onClick={resume}>{hit ? t('control.resume.more') : t('control.resume')}</Button>}
+      {resumable && <Button tone="main" icon="play" disabled={busy} onClick={resume}>{hit.length ? t('control.resume.more') : t('control.resume')}</Button>}
       {live && steering !== null && (
         <form class="steer" onSubmit={async (e) => {
           e.preventDefault();
           if (steering.trim() && (await act(() => api.steer(id, steering.trim())))) (steer(''), setTold(true));
         }}>
-          <label><span class="hidden">{t('steer.label')}</span><input value={steering} placeholder={t('steer.label')} onInput={(e) => (steer(e.currentTarget.value), setTold(false))} /></label>
+          <label><span class="hidden">{t('steer.label')}</span><input value={steering} autoFocus placeholder={t('steer.label')} onInput={(e) => (steer(e.currentTarget.value), setTold(false))} /></label>
           <Button type="submit" disabled={busy || !steering.trim()}>{t('steer.send')}</Button>
           {told && <span role="status" class="hint">{t('steer.told')}</span>}
         </form>
@@ -148,13 +154,11 @@ function Controls({ id, state, record, followed }: { id: string; state: State; r
   );
 }
 
-// raised doubles the limit that a run has met.
-function raised(hit: State['warnings'][number], record?: RunRecord) {
-  const was = (record?.request?.limits ?? {}) as Record<string, number>;
-  const names: Record<string, string> = { tokens: 'tokens', cost: 'cost', time: 'time', searches: 'searches', pages: 'pages' };
-  const name = names[hit.what];
-  if (!name) return undefined;
-  return { [name]: 2 * (was[name] || (name === 'time' ? hit.limit * 1e9 : hit.limit)) };
+// raised doubles the limits that a run has met.
+function raised(hit: State['warnings'], record?: RunRecord): Limits | undefined {
+  const was: Limits = record?.request?.limits ?? {};
+  const more = hit.filter((w) => /^(tokens|cost|time|searches|pages)$/.test(w.what)).map((w) => [w.what, 2 * (was[w.what as keyof Limits] || w.limit * (w.what === 'time' ? 1e9 : 1))]);
+  return more.length ? Object.fromEntries(more) : undefined;
 }
 
 function Warnings({ state, record }: { state: State; record?: RunRecord }) {
@@ -165,7 +169,7 @@ function Warnings({ state, record }: { state: State; record?: RunRecord }) {
     <>
       {failure && <div class="notice bad" role="alert"><Icon name="warn" /><div><p>{failure.message}</p>{failure.hint && <p class="hint">{failure.hint}</p>}</div></div>}
       {state.warnings.filter((w) => w.hit).map((w) => <div class="notice"><Icon name="warn" /><p>{t('warning.limit', { what: word('limit', w.what), limit: format(w.limit, 2) })}</p></div>)}
-      {running && state.waiting && <div class="notice"><Icon name="warn" /><p>{t('warning.waiting', { why: state.waiting.message || state.waiting.code })}</p></div>}
+      {running && state.waiting && <div class="notice" role="status"><Icon name="warn" /><p>{waits(state.waiting)}</p></div>}
       {!running && last && last.then === 'rules' && <div class="notice"><Icon name="warn" /><p>{t('warning.rules', { why: last.message })}</p></div>}
       {state.status === 'queued' && <Spinner label={t('state.queued')} />}
     </>

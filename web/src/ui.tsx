@@ -74,17 +74,26 @@ export function Trouble({ error, again }: { error: unknown; again?: () => void }
   );
 }
 
-/** useLoaded loads something, and again when what it depends on changes. */
+/** Lost says that the server went away; whoever shows it tries again by itself. */
+export const Lost = () => <Trouble error={new Refused({ code: 'unreachable', message: '' }, 0)} />;
+
+/** useLoaded loads something, and again when what it depends on changes, or when the
+ * server was away. */
 export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, on: unknown[]): { value?: T; error?: unknown; again: () => void } {
   const [got, set] = useState<{ value?: T; error?: unknown }>({});
   const [round, setRound] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
+    let timer = 0;
     load(stop.signal).then(
       (value) => !stop.signal.aborted && set({ value }),
-      (error) => !stop.signal.aborted && set((was) => ({ ...was, error })),
+      (error) => {
+        if (stop.signal.aborted) return;
+        set((was) => ({ ...was, error }));
+        if (error instanceof Refused && !error.status) timer = window.setTimeout(() => setRound((n) => n + 1), 3000);
+      },
     );
-    return () => stop.abort();
+    return () => (stop.abort(), clearTimeout(timer));
   }, [...on, round]);
   return { ...got, again: () => setRound((n) => n + 1) };
 }
