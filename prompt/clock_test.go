@@ -181,3 +181,29 @@ func TestSilenceIsTold(t *testing.T) {
 		}
 	})
 }
+
+// Whoever begins to listen while the next attempt is waited for learns of it too.
+func TestFailureIsToldAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := 1
+		m := model(func(*llm.Request) (*llm.Response, error) {
+			if fails--; fails >= 0 {
+				return nil, &llm.Error{Kind: llm.ErrRateLimited, Endpoint: "e", Status: 429, RetryAfter: 7 * time.Second}
+			}
+			return nil, &llm.Error{Kind: llm.ErrAuth, Endpoint: "e", Status: 401}
+		})
+		heard, _ := works(t, func(ctx context.Context, s *run.Scope) error {
+			_, err := task(nil).Do(ctx, s, governed(m), "q", prompt.Options[plan]{})
+			return err
+		})
+		told := 0
+		for _, ev := range heard {
+			if d, ok := ev.Data.(event.ModelWaiting); ok && d.Code == string(llm.ErrRateLimited) && d.Wait > 0 {
+				told++
+			}
+		}
+		if told < 3 {
+			t.Errorf("told %d times in 7 s: %+v", told, heard)
+		}
+	})
+}

@@ -21,6 +21,10 @@ type Caller struct {
 // is, and again whenever it is twice as long.
 const quiet = 10 * time.Second
 
+// again is how often a failure is told anew while the next attempt is waited for, to
+// those who began to listen since.
+const again = 2 * time.Second
+
 // Watch returns ctx with which calls tell of what goes wrong in them: at once
 // to those who listen, and in the log. The caller ends the vigil when the reply
 // is there, or won't come.
@@ -39,8 +43,10 @@ type Vigil struct {
 	ctx    llm.Watched
 	began  time.Time
 
-	mu   sync.Mutex
-	next *time.Timer // nil once it is over
+	mu     sync.Mutex
+	next   *time.Timer        // nil once it is over
+	failed event.ModelWaiting // the last failure
+	until  time.Time          // and when the attempt that follows it is made
 }
 
 // End says that nothing is waited for any more.
@@ -51,14 +57,25 @@ func (v *Vigil) End() {
 	v.next = nil
 }
 
-// tell says that the reply is still waited for.
+// tell says that the reply is still waited for, or the next attempt.
 func (v *Vigil) tell() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.next == nil || v.ctx.Err() != nil {
 		return
 	}
+	if wait := time.Until(v.until); wait > 0 {
+		failed := v.failed
+		failed.Wait = seconds(wait)
+		_ = v.caller.Scope.Emit(failed)
+		v.next.Reset(min(again, wait))
+		return
+	}
 	so := time.Since(v.began)
+	if so < quiet {
+		v.next.Reset(quiet - so)
+		return
+	}
 	_ = v.caller.Scope.Emit(event.ModelWaiting{Role: string(v.caller.Role), Model: v.caller.Model, Code: "quiet", Wait: so.Round(time.Second).Seconds()})
 	v.next.Reset(so)
 }
@@ -66,12 +83,22 @@ func (v *Vigil) tell() {
 // CallFailed implements llm.Watcher.
 func (v *Vigil) CallFailed(f llm.Failure) {
 	failed := v.caller.failed(f.Err, f.Then)
-	failed.Attempt, failed.Wait = f.Attempt, f.Wait.Round(100*time.Millisecond).Seconds()
-	_ = v.caller.Scope.Emit(event.ModelWaiting{
+	failed.Attempt, failed.Wait = f.Attempt, seconds(f.Wait)
+	waiting := event.ModelWaiting{
 		Role: failed.Role, Model: failed.Model, Code: failed.Code, Message: failed.Message, Attempt: failed.Attempt, Wait: failed.Wait,
-	})
+	}
+	_ = v.caller.Scope.Emit(waiting)
+	v.mu.Lock()
+	if v.next != nil && f.Wait > again {
+		v.failed, v.until = waiting, time.Now().Add(f.Wait)
+		v.began = v.until
+		v.next.Reset(again)
+	}
+	v.mu.Unlock()
 	_ = v.caller.Scope.Emit(failed) // a step that can't hold it can't end either, and says so
 }
+
+func seconds(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
 
 // Failed records that there was no reply, and what is done instead.
 func (c Caller) Failed(err error, then llm.Consequence) error {

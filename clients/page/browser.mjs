@@ -59,4 +59,16 @@ export async function accessible(page, where) {
   assert.deepEqual(found, [], where);
 }
 
+/** looker returns what looks at a screen, wide and on a phone: nothing sticks out, axe
+ * finds nothing. Pictures are left in the folder shots. */
+export const looker = (page, { lang, dark, shots }) => async (name) => {
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    const where = [name, lang, dark ? 'dark' : 'light', width].join('-');
+    await fits(page, where);
+    await accessible(page, where);
+    if (shots) await page.screenshot({ path: `${shots}/${where}.png`, fullPage: width === 1440 });
+  }
+};
+
 export const given = () => JSON.parse(process.argv[2]);

@@ -1,7 +1,7 @@
 // The library, two reports side by side and a report under the pen, in one language,
 // light and dark, on a phone and on a wide screen.
 
-import { accessible, expect, fits, given, open, tab } from './browser.mjs';
+import { expect, given, looker, open, tab } from './browser.mjs';
 
 const { chromium, url, run, other, lang, shots } = given();
 
@@ -19,15 +19,7 @@ await open(chromium, async (browser) => {
   }
   for (const dark of [false, true]) {
     const page = await tab(browser, url, { lang, dark });
-    const look = async (name) => {
-      for (const width of [1440, 390]) {
-        await page.setViewportSize({ width, height: 900 });
-        const where = `${name} ${lang} ${dark ? 'dark' : 'light'} ${width}`;
-        await fits(page, where);
-        await accessible(page, where);
-        if (shots) await page.screenshot({ path: `${shots}/${name}-${lang}-${dark ? 'dark' : 'light'}-${width}.png`, fullPage: width === 1440 });
-      }
-    };
+    const look = looker(page, { lang, dark, shots });
     await page.goto('/library');
     await expect(page.locator('.runs li')).atLeast(2);
     await page.locator('.runs li input').first().check();

@@ -1,7 +1,7 @@
 // Collections and lists in three languages, light and dark, on a phone and on a wide
 // screen: nothing sticks out, axe finds nothing.
 
-import { accessible, expect, fits, given, open, tab } from './browser.mjs';
+import { expect, given, looker, open, tab } from './browser.mjs';
 
 const { chromium, url, shots } = given();
 
@@ -9,15 +9,7 @@ await open(chromium, async (browser) => {
   for (const lang of ['en', 'ru', 'zh']) {
     for (const dark of [false, true]) {
       const page = await tab(browser, url, { lang, dark });
-      const look = async (name) => {
-        for (const width of [1440, 390]) {
-          await page.setViewportSize({ width, height: 900 });
-          const where = `${name} ${lang} ${dark ? 'dark' : 'light'} ${width}`;
-          await fits(page, where);
-          await accessible(page, where);
-          if (shots) await page.screenshot({ path: `${shots}/${name}-${lang}-${dark ? 'dark' : 'light'}-${width}.png`, fullPage: true });
-        }
-      };
+      const look = looker(page, { lang, dark, shots });
       await page.goto('/knowledge/papers');
       await page.locator('.sources input').fill('lamp');
       await page.locator('.sources input').press('Enter');

@@ -2,22 +2,14 @@
 // nothing sticks out, axe finds nothing, the page is in the language that was asked
 // for.
 
-import { accessible, assert, expect, fits, given, open, tab } from './browser.mjs';
+import { assert, expect, given, looker, open, tab } from './browser.mjs';
 
 const { chromium, url, run, shots, lang, dark } = given();
 const words = { en: 'What do you want to know?', ru: 'Что вы хотите узнать?', zh: '你想了解什么？' };
 
 await open(chromium, async (browser) => {
   const page = await tab(browser, url, { lang, dark, quiet: [] });
-  const look = async (name) => {
-    for (const width of [1440, 390]) {
-      await page.setViewportSize({ width, height: 900 });
-      const where = `${name} ${lang} ${dark ? 'dark' : 'light'} ${width}`;
-      await fits(page, where);
-      await accessible(page, where);
-      if (shots) await page.screenshot({ path: `${shots}/${name}-${lang}-${dark ? 'dark' : 'light'}-${width}.png`, fullPage: width === 1440 });
-    }
-  };
+  const look = looker(page, { lang, dark, shots });
   await page.goto('/');
   await expect(page.locator('h1')).text(words[lang]);
   await expect(page.locator('.runs li')).atLeast(1);
@@ -47,6 +39,13 @@ await open(chromium, async (browser) => {
   await page.goto('/fleet/templates/careful');
   await expect(page.locator('.diff .add')).atLeast(1);
   await look('template');
+  await page.goto('/fleet');
+  await page.locator('.runs a', { hasText: 'desk' }).click();
+  await expect(page.locator('.figures')).shown();
+  await look('instance');
+  await page.goto('/fleet/tools');
+  await expect(page.locator('.runs li')).atLeast(10);
+  await look('tools');
   await page.goto('/fleet/tools/websearchtool');
   await expect(page.locator('.try label')).atLeast(2);
   await look('tool');

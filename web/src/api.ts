@@ -229,17 +229,20 @@ const session = (id: string) => '/api/sessions/' + encodeURIComponent(id);
 const tell = async (id: string, what: string, body?: unknown) => void (await request('POST', run(id) + '/' + what, body));
 
 export const api = {
-  abilities: () => get<Abilities>('/api/abilities'),
+  abilities: async (): Promise<Abilities> => {
+    const { modes, models, engines, limits } = await get<Partial<Abilities>>('/api/abilities');
+    return { modes: modes ?? [], models: models ?? [], engines: engines ?? [], limits: limits ?? {} };
+  },
   collections: async () => (await get<{ collections: Collection[] | null; active?: string; max_file?: number }>('/api/kb/collections')),
   collection: (name: string, signal?: AbortSignal) => get<Collection>(collection(name), signal),
   use: async (name: string) => void (await request('POST', '/api/kb/use', { name })),
   drop: async (name: string) => void (await request('DELETE', collection(name))),
   look: async (name: string, text: string): Promise<Found> => (await request('POST', collection(name) + '/search', { Text: text, Limit: 8 })).json(),
-  runs: (query: Record<string, string>, signal?: AbortSignal) => get<RunRecord[]>('/api/runs?' + new URLSearchParams(query), signal),
+  runs: async (query: Record<string, string>, signal?: AbortSignal) => (await get<RunRecord[] | null>('/api/runs?' + new URLSearchParams(query), signal)) ?? [],
   /** sessions are the conversations; what read documents in is none. */
   sessions: async (signal?: AbortSignal) => {
-    const [all, read] = await Promise.all([get<Session[]>('/api/sessions?limit=100', signal), get<RunRecord[]>('/api/runs?mode=ingest&limit=100', signal)]);
-    return all.filter((s) => s.runs > 1 || !read.some((r) => r.session === s.id));
+    const [all, read] = await Promise.all([get<Session[] | null>('/api/sessions?limit=100', signal), api.runs({ mode: 'ingest', limit: '100' }, signal)]);
+    return (all ?? []).filter((s) => s.runs > 1 || !read.some((r) => r.session === s.id));
   },
   session: (id: string, signal?: AbortSignal) => get<Session>(session(id), signal),
   rename: async (id: string, title: string) => void (await request('PATCH', session(id), { title })),

@@ -5,7 +5,7 @@ import { Refused, request } from './api';
 import { AskScreen } from './ask';
 import { whole } from './build';
 import { t } from './i18n';
-import { later } from './load';
+import { Guard, later } from './load';
 import { Keys, screens } from './palette';
 import { usePlace } from './router';
 import { TokenScreen } from './token';
@@ -43,6 +43,7 @@ export function App() {
         </nav>
       </header>
       {locked === null && <Keys />}
+      <Guard at={location.pathname}>
       {locked !== null ? <TokenScreen why={locked} done={() => setRound((r) => r + 1)} />
         : !screen ? <AskScreen key={round} />
         : screen === 'run' && id && part === 'source' ? <PassageScreen key={id + n} run={id} number={Number(n)} at={place.query.get('at') ?? ''} />
@@ -53,6 +54,7 @@ export function App() {
         : screen === 'fleet' ? <AgentsScreen kind={id ?? ''} name={part ?? ''} />
         : screen === 'settings' ? <SettingsScreen changed={() => redraw((x) => x + 1)} />
         : <main class="narrow" id="main"><Empty title={t('nav.nowhere')} /></main>}
+      </Guard>
     </>
   );
 }

@@ -223,8 +223,10 @@ function Estimate({ mode, limits }: { mode: string; limits: Limits }) {
   const over = (Object.keys(limits) as (keyof Limits)[]).find((what) => spent[what]! > limits[what]!);
   return (
     <p class="hint estimate">
-      {t('ask.estimate', { runs: count('runs', past.value.length), time: clock(spent.time! / 1e6), tokens: format(spent.tokens!), pages: format(spent.pages!) })}
-      {spent.cost! > 0 && ' · ' + money(spent.cost!)}
+      {[
+        t('ask.estimate', { runs: count('runs', past.value.length), time: clock(spent.time! / 1e6) }), spent.pages && count('read', spent.pages),
+        spent.tokens && count('tokens', spent.tokens), spent.cost && money(spent.cost),
+      ].filter(Boolean).join(' · ')}
       {over && <strong> {t('ask.estimate.over', { what: t(`limit.${over}` as Key) })}</strong>}
     </p>
   );

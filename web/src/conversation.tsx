@@ -215,7 +215,8 @@ function Doing({ state: { waiting, searches, status } }: { state: State }) {
 }
 
 /** waits says what a run waits for. */
-export const waits = (w: NonNullable<State['waiting']>) => t('warning.waiting', { why: w.message || w.code }) + (w.wait >= 1 ? ' ' + t('warning.next', { n: format(w.wait) }) : '');
+export const waits = ({ code, message, wait }: NonNullable<State['waiting']>) =>
+  code === 'quiet' ? t('warning.quiet', { n: format(wait) }) : t('warning.waiting', { why: message || code }) + (wait >= 1 ? ' ' + t('warning.next', { n: format(wait) }) : '');
 
 /** Beside are the sources of a turn. */
 function Beside({ state, run }: { state: State; run: string }) {
@@ -225,7 +226,7 @@ function Beside({ state, run }: { state: State; run: string }) {
     <div class="beside">
       <ol aria-label={t('tab.sources')}>
         {used.slice(0, 8).map((s) => (
-          <li><a href={`${runPath(run)}/source/${s.number}`} data-go aria-label={t('cite.label', { n: s.number, title: s.title || host(s.url) })}><Tile of={s.url} /><span><b>{s.number}</b> {s.title || host(s.url)}<small>{host(s.url)}</small></span></a></li>
+          <li><a href={`${runPath(run)}/source/${s.number}`} data-go><Tile of={s.url} /><span><b>{s.number}</b> {s.title || host(s.url)}<small>{host(s.url)}</small></span></a></li>
         ))}
       </ol>
       {used.length > 8 && <a href={runPath(run)} data-go>{t('agents.all', { n: used.length })}</a>}

@@ -276,6 +276,7 @@ const handlers: Record<string, Handler> = {
   },
   'answer.delta'({ s }, data, e) {
     if (e.agent) return; // a part of a larger work: its report follows
+    s.waiting = null;
     if (data.reset) s.draft = '', s.told = 0;
     const at = number(data.at);
     if (at > s.told) s.draft += ' … ';
@@ -288,6 +289,7 @@ const handlers: Record<string, Handler> = {
     d.s.sections = [];
   },
   'report.delta'(d, data) {
+    d.s.waiting = null;
     const index = number(data.section);
     d.put<Section>('sections', (x) => x.index === index, (was) => (was?.whole ? was : { index, title: was?.title ?? '', text: (was?.text ?? '') + text(data.text), whole: false }));
   },

@@ -73,6 +73,7 @@ export function money(n: number): string {
 
 export function ago(time: string | number): string {
   const at = typeof time === 'number' ? time : Date.parse(time);
+  if (!at) return '';
   const seconds = Math.round((at - Date.now()) / 1000);
   const f = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
   const size = Math.abs(seconds);

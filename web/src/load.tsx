@@ -1,7 +1,7 @@
 // Parts of the page that come when they are first needed, under names that stay.
 
-import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { t } from './i18n';
 import { Button, Icon, Spinner } from './ui';
 
@@ -19,9 +19,16 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>): 
   };
 }
 
-const Unloaded = () => (
+/** Guard keeps what goes wrong in one screen from taking the page with it; another address is another try. */
+export function Guard({ at, children }: { at: string; children: ComponentChildren }) {
+  const [broken, again] = useErrorBoundary((err) => console.error(err));
+  useEffect(again, [at]);
+  return broken ? <main class="narrow" id="main"><Unloaded broken /></main> : <>{children}</>;
+}
+
+const Unloaded = ({ broken }: { broken?: boolean }) => (
   <div class="notice bad" role="alert">
     <Icon name="warn" />
-    <div><p>{t('trouble.part')}</p><p class="hint">{t('trouble.part.hint')}</p><Button small onClick={() => location.reload()}>{t('trouble.reload')}</Button></div>
+    <div>{broken ? <p>{t('trouble.shown')}</p> : <><p>{t('trouble.part')}</p><p class="hint">{t('trouble.part.hint')}</p></>}<Button small onClick={() => location.reload()}>{t('trouble.reload')}</Button></div>
   </div>
 );

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"dossier"
 	"dossier/internal/clienttest"
@@ -72,10 +73,10 @@ func TestMainPath(t *testing.T) {
 
 // gate holds the researchers of a team up until a script has seen them at work. A
 // script opens it with a request to /open, closes it with one to /close, and has the
-// server restarted with one to /restart.
+// server restarted with one to /restart, or ended before that with one to /leave.
 type gate struct {
-	url     string
-	restart func() error
+	url            string
+	restart, leave func() error
 
 	mu   sync.Mutex
 	open chan struct{}
@@ -89,7 +90,10 @@ func newGate(t *testing.T, team *studytest.Team) *gate {
 		g.mu.Lock()
 		open := g.open
 		g.mu.Unlock()
-		<-open
+		select {
+		case <-open:
+		case <-t.Context().Done(): // the test is over
+		}
 		return research.Research(q)
 	}
 	srv := httptest.NewServer(g)
@@ -115,14 +119,52 @@ func (g *gate) set(open bool) {
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
-	case "/restart":
-		if err := g.restart(); err != nil {
+	switch what := map[string]func() error{"/restart": g.restart, "/leave": g.leave}[r.URL.Path]; {
+	case what != nil:
+		if err := what(); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	default:
 		g.set(r.URL.Path == "/open")
 	}
+}
+
+// Models fail, the server goes away, a run has met its limits: the page says what is the
+// matter and what to do, and goes on by itself where that is possible.
+func TestTroubles(t *testing.T) {
+	team := studytest.TheTeam
+	g := newGate(t, &team)
+	fails := func(words string, first int, f llmtest.Fault) llmtest.Rule {
+		return llmtest.Rule{Contains: words, First: first, Fault: &f}
+	}
+	rules := []llmtest.Rule{
+		fails("too often", 0, llmtest.Fault{Kind: llmtest.RateLimit, RetryAfter: 40 * time.Second}),
+		fails("wrong key", 1, llmtest.Fault{Kind: llmtest.Auth}),
+		{Contains: "wrong key", Reply: llmtest.JSON(object{"reasoning": "", "answer": "The key fits.", "key_points": []string{}})},
+		{Contains: "point by point", Reply: llmtest.JSON(object{"reasoning": "From what **harbours** are.", "answer": "Ships rest in it.", "key_points": []string{"It is calm."}})},
+	}
+	s := sitetest.Start(t, sitetest.Options{
+		Script: llmtest.Script{Rules: append(rules, team.Rules()...)}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"},
+	})
+	g.restart, g.leave = s.Restart, s.Leave
+	drive(t, "troubles.mjs", object{"url": s.URL, "gate": g.url, "question": teamQuestion})
+}
+
+// Everything that can be chosen before a question is asked reaches the server.
+func TestAsk(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: served, Open: true, Set: map[string]string{"search.engines": "searxng,wikipedia"}})
+	for name, tags := range map[string][]string{"papers": {"sea"}, "letters": {"sea", "old"}, "laws": nil} {
+		if _, err := s.Engine.CreateCollection(t.Context(), dossier.NewCollection{Name: name, Tags: tags}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drive(t, "ask.mjs", object{"url": s.URL})
+}
+
+// Events that nobody knows, and answers of the server with nothing in them, do no harm.
+func TestStrange(t *testing.T) {
+	s := sitetest.Start(t, sitetest.Options{Protocols: served, Open: true})
+	drive(t, "strange.mjs", object{"url": s.URL})
 }
 
 // A run is paused, resumed and told to finish from the page, and the server is

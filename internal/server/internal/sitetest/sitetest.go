@@ -54,6 +54,9 @@ func (s *Site) Reopen(ctx context.Context) error {
 	return s.Restart()
 }
 
+// Leave ends the server, as one that nobody started again; Restart does.
+func (s *Site) Leave() error { return s.public.Close() }
+
 // Restart ends the server and serves anew at the same address; the engine goes on.
 func (s *Site) Restart() error {
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
