@@ -11,7 +11,7 @@ import { Clarify } from './clarify';
 import { Cited } from './report';
 import { Markdown } from './prose';
 import { modes } from './runs';
-import { Button, Empty, Icon, Lost, Pill, Spinner, Tile, Trouble, host, useAction, useLoaded } from './ui';
+import { Button, Empty, Icon, Lost, Pill, Spinner, Tile, Trouble, focused, host, useAction, useLoaded } from './ui';
 
 export function ConversationScreen({ id }: { id: string }) {
   const sessions = useLoaded((signal) => api.sessions(signal), [id]);
@@ -38,7 +38,7 @@ function Sessions({ list, open, changed }: { list: Session[]; open: string; chan
           <li key={s.id} class={s.id === open ? 'on' : ''}>
             {renaming?.id === s.id ? (
               <form onSubmit={async (e) => (e.preventDefault(), renaming.title.trim() && (await act(() => api.rename(s.id, renaming.title.trim()))) && (rename(null), changed()))}>
-                <label><span class="hidden">{t('talk.title')}</span><input value={renaming.title} onInput={(e) => rename({ id: s.id, title: e.currentTarget.value })} onKeyDown={(e) => e.key === 'Escape' && rename(null)} autoFocus /></label>
+                <label><span class="hidden">{t('talk.title')}</span><input value={renaming.title} onInput={(e) => rename({ id: s.id, title: e.currentTarget.value })} onKeyDown={(e) => e.key === 'Escape' && rename(null)} ref={focused} /></label>
                 <Button small type="submit" icon="check" disabled={busy} aria-label={t('talk.save')} />
               </form>
             ) : (
@@ -174,7 +174,7 @@ function Turn({ record, spoken, editing, edit, busy, branch }: TurnProps) {
   const change = (behind: boolean) => (setQuestion(behind ? '' : asked), edit({ id: record.id, behind }));
   const form = editing && (
     <form class="asked-again" onSubmit={(e) => (e.preventDefault(), question.trim() && branch(question.trim()))}>
-      <label><span class="hidden">{t(editing.behind ? 'talk.branch' : 'talk.edit')}</span><textarea rows={2} value={question} autoFocus placeholder={editing.behind ? t('talk.branch') : ''} onInput={(e) => setQuestion(e.currentTarget.value)} onKeyDown={(e) => e.key === 'Escape' && edit(null)} /></label>
+      <label><span class="hidden">{t(editing.behind ? 'talk.branch' : 'talk.edit')}</span><textarea rows={2} value={question} ref={focused} placeholder={editing.behind ? t('talk.branch') : ''} onInput={(e) => setQuestion(e.currentTarget.value)} onKeyDown={(e) => e.key === 'Escape' && edit(null)} /></label>
       <div class="row"><Button tone="quiet" onClick={() => edit(null)}>{t('talk.leave')}</Button><Button type="submit" tone="main" disabled={busy || !question.trim()}>{t('talk.again')}</Button></div>
     </form>
   );

@@ -15,7 +15,7 @@ import { Log } from './log';
 import { Answer } from './report';
 import { Sources } from './sources';
 import { waits } from './conversation';
-import { Button, Icon, Lost, Pill, Spinner, Trouble, useAction, useLoaded } from './ui';
+import { Button, Icon, Lost, Pill, Spinner, Trouble, focused, useAction, useLoaded } from './ui';
 
 type Tab = 'report' | 'work' | 'sources' | 'log';
 
@@ -144,7 +144,7 @@ function Controls({ id, state, record, followed }: { id: string; state: State; r
           e.preventDefault();
           if (steering.trim() && (await act(() => api.steer(id, steering.trim())))) (steer(''), setTold(true));
         }}>
-          <label><span class="hidden">{t('steer.label')}</span><input value={steering} autoFocus placeholder={t('steer.label')} onInput={(e) => (steer(e.currentTarget.value), setTold(false))} /></label>
+          <label><span class="hidden">{t('steer.label')}</span><input value={steering} ref={focused} placeholder={t('steer.label')} onInput={(e) => (steer(e.currentTarget.value), setTold(false))} /></label>
           <Button type="submit" disabled={busy || !steering.trim()}>{t('steer.send')}</Button>
           {told && <span role="status" class="hint">{t('steer.told')}</span>}
         </form>

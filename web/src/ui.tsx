@@ -118,6 +118,9 @@ export function useAction(): { busy: boolean; error: unknown; act: (what: () => 
   return { busy, error, act };
 }
 
+/** focused, as a ref, makes a field that appears ready to be typed in. */
+export const focused = (x: HTMLElement | null) => x?.focus();
+
 /** Tile stands for a site: its first letter, in a colour of its own. Nothing is loaded for it. */
 export function Tile({ of }: { of: string }) {
   const name = host(of);
