@@ -54,4 +54,25 @@ assert.deepEqual(again.notes.map((n) => n.text), ['kept']);
 assert.equal(again.status, 'running');
 assert.equal(again.seq, 6);
 assert.equal(again.log.length, 6);
+
+// What the report is to say is not what is to be found out; a section that is written is done.
+const plan = (agent: string, title: string): Event => ({ seq: 0, agent, kind: 'plan.updated', data: { steps: [{ title, state: 'pending' }] } });
+const written = fold(empty, [plan('', 'found out'), plan('write', 'written')]);
+assert.deepEqual([written.plan?.steps[0].title, written.outline], ['found out', ['written']]);
+assert.equal(fold(written, [{ kind: 'report.section', data: { index: 0, title: 'found out', text: '' } }]).plan?.steps[0].state, 'done');
+
+// A note is whose it says, else of who speaks; what the user said is nobody's.
+const noted = fold(empty, [
+  one(1, 'agent.started', { name: 'a' }), one(2, 'agent.started', { name: 'b' }), one(3, 'note.added', { text: 'of a', agent: 'a' }), { ...one(4, 'note.added', { text: 'of b' }), agent: 'b/work' },
+  one(5, 'note.added', { id: 'user', text: 'said' }),
+]);
+assert.deepEqual(noted.agents.map((a) => a.notes), [['of a'], ['of b']]);
+assert.deepEqual(noted.notes.filter((n) => n.user).map((n) => n.text), ['said']);
+
+// Pieces that were missed leave a mark, and those that follow each other none; bytes are counted, not letters.
+const delta = (text: string, at: number, reset = false): Event => ({ kind: 'answer.delta', data: { text, at, reset } });
+assert.equal(fold(empty, [delta('гавань', 0), delta(' и ', 12), delta('пирс', 16)]).draft, 'гавань и пирс');
+assert.equal(fold(empty, [delta('пирс', 16)]).draft, ' … пирс');
+assert.equal(fold(empty, [delta('пирс', 16), delta('anew', 0, true)]).draft, 'anew');
+assert.equal(fold(empty, [{ kind: 'model.waiting', data: { code: 'quiet' } }, delta('x', 0)]).waiting, null);
 console.log('checks', checks);

@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { api, type Limits, type RunRecord } from './api';
+import { api, type Limits, type RunRecord, type Share } from './api';
 import { ended } from './events';
 import { open, totals, type State } from './fold';
-import { clock, count, format, money, t, word } from './i18n';
+import { clock, count, format, money, t, word, type Key } from './i18n';
 import { oneLine } from './markdown';
 import { talkPath } from './router';
 import { useRun, type Followed } from './run-state';
@@ -89,7 +89,6 @@ function Facts({ state, record }: { state: State; record?: RunRecord }) {
   const spent = record?.spent;
   const cost = Math.max(sum.cost, spent?.cost ?? 0);
   const read = state.sources.filter((s) => s.state === 'read').length;
-  const covered = state.coverage.claims ?? state.coverage.rubric ?? state.coverage.facets;
   const time = state.active + (state.since ? Math.max(0, now - state.since) : 0);
   return (
     <div class="facts">
@@ -100,10 +99,15 @@ function Facts({ state, record }: { state: State; record?: RunRecord }) {
       {sum.input + sum.output > 0 && <details class="fact"><summary>{count('tokens', sum.input + sum.output)}</summary><Spending state={state} /></details>}
       {cost > 0 && <span>{money(cost)}</span>}
       {read > 0 && <span>{count('read', read)}</span>}
-      {covered && covered.total > 0 && <span class="covered" title={t('fact.coverage')}><Bar share={covered.covered / covered.total} />{format(covered.covered)}/{format(covered.total)}</span>}
+      <Covered share={state.coverage.rubric} says="board.rubric" />
+      <Covered share={state.coverage.facets} says="report.facets" />
+      <Covered share={state.coverage.claims} says="report.claims" />
     </div>
   );
 }
+
+const Covered = ({ share, says }: { share?: Share; says: Key }) =>
+  share && share.total > 0 ? <span class="covered"><Bar share={share.covered / share.total} />{t(says, { covered: format(share.covered), total: format(share.total) })}</span> : null;
 
 function Spending({ state }: { state: State }) {
   const row = (name: ComponentChildren, s: Omit<State['spending'][number], 'role' | 'model'>) => (
