@@ -41,6 +41,38 @@ await open(chromium, async (browser) => {
     await page.done();
   }
 
+  // The draft as it grows: sections under the titles of the outline, whole ones and one that is being written.
+  const draft = await tab(browser, url, { quiet: ['ERR_'] });
+  const told = [{ kind: 'run.status', data: { status: 'running' } }, { kind: 'plan.updated', data: { steps: [{ title: 'Who pays?' }] } }, { kind: 'plan.updated', agent: 'write', data: { steps: [{ title: 'Guilds' }, { title: 'Piers' }] } }, { kind: 'report.section', data: { index: 0, title: 'Guilds', text: 'Three paid.' } }];
+  const body = told.map((e, i) => `data: ${JSON.stringify({ seq: i + 1, ...e })}\n\n`).join('') + ['There are ', 'three of them'].map((text) => `data: ${JSON.stringify({ kind: 'report.delta', data: { section: 1, text } })}\n\n`).join('');
+  await draft.route('**/api/runs/x/events', (r) => r.fulfill({ contentType: 'text/event-stream', body }));
+  await draft.route('**/api/runs/x?view=record', json({ id: 'x', session: 'x', mode: 'deep_research', title: 'late', status: 'running', created: '', active: 0 }));
+  await draft.goto('/run/x');
+  await expect(draft.locator('.steps')).text('Who pays?');
+  assert.equal(await draft.evaluate(() => document.getAnimations().filter((a) => a.playState === 'running').length), 0, 'nothing moves where that is not wanted');
+  await draft.locator('#tab-report').click();
+  await expect(draft.locator('#panel')).text(/Guilds\s+Three paid\.\s+Piers\s+There are three of them/);
+  await accessible(draft, 'a draft');
+  await draft.done();
+
+  // A question in the middle of the work, as after a crash in a step that may have taken effect.
+  const asks = await tab(browser, url);
+  await asks.route('**/api/runs/x/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: log([
+    { kind: 'run.status', data: { status: 'running' } }, { kind: 'search.started', data: { query: 'q' } },
+    { kind: 'clarify.asked', data: { id: 'a', questions: ['Step "send" was begun before.'], options: ['retry', 'skip'], reason: 'unknown_effect' } }, { kind: 'run.status', data: { status: 'waiting' } },
+  ]) }));
+  await asks.route('**/api/runs/x?view=record', json({ id: 'x', session: 'x', mode: 'agent', title: 'asks', status: 'waiting', created: '', active: 0 }));
+  let said;
+  await asks.route('**/api/runs/x/answer', (r) => ((said = r.request().postDataJSON()), r.fulfill({ status: 204 })));
+  await asks.goto('/run/x');
+  await expect(asks.locator('.asks')).text('Before it goes on, one question');
+  await expect(asks.locator('.asks')).text('it may have taken effect already');
+  await expect(asks.getByRole('button', { name: 'Skip and go on' })).shown();
+  await asks.getByRole('button', { name: 'Do it again' }).click();
+  await expect(asks.locator('.asks button:disabled')).count(1); // an answer of its own is still empty
+  assert.deepEqual(said, { ask: 'a', text: 'retry' });
+  await asks.done();
+
   // Who comes in the middle of an answer sees that something stands before it.
   const page = await tab(browser, url, { quiet: ['ERR_'] });
   await page.route('**/api/runs/x/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: [{ seq: 1, kind: 'run.status', data: { status: 'running' } }, { kind: 'answer.delta', data: { text: 'гавань и ', at: 40 } }, { kind: 'answer.delta', data: { text: 'пирс', at: 56 } }].map((e) => `data: ${JSON.stringify(e)}\n\n`).join('') }));
