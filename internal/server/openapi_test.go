@@ -194,7 +194,8 @@ func TestDescriptionOfProtocols(t *testing.T) {
 	s := serveOf(b, func(o *server.Options) { o.Protocols = all(b.engine) })
 	_, schema := s.description()
 	_, raw := s.ask("", "GET", "/openapi.json", "")
-	if names := regexp.MustCompile(`(?m)^ +"[A-Z]\w*": (\{$|true)`).FindAllString(raw[strings.Index(raw, `"paths"`):], -1); slices.ContainsFunc(names, func(name string) bool {
+	_, paths, _ := strings.Cut(raw, `"paths"`)
+	if names := regexp.MustCompile(`(?m)^ +"[A-Z]\w*": (\{$|true)`).FindAllString(paths, -1); slices.ContainsFunc(names, func(name string) bool {
 		return !strings.HasPrefix(name, "   \"") // the names of the schemas themselves
 	}) {
 		t.Errorf("fields are called as in the code, not as on the wire: %q", names)
@@ -227,6 +228,11 @@ func TestDescriptionOfProtocols(t *testing.T) {
 			continue
 		}
 		valid(t, c.path, schema(c.path, "post", of), said)
+	}
+	if status, said := s.ask("", "POST", "/mcp", "{}"); status != http.StatusUnauthorized {
+		t.Errorf("/mcp without a token: %d %s", status, said)
+	} else {
+		valid(t, "/mcp", schema("/mcp", "post", "default"), said)
 	}
 	for path, at := range map[string]string{"/v1/models": "/v1/models", "/agents": "/agents", "/v1/chats": "/v1/chats", "/agents/{id}/state": "/agents/nobody/state"} {
 		status, _, said := s.operatorGets("GET", at, "")
