@@ -70,6 +70,13 @@ await open(chromium, async (browser) => {
   await page.locator('.more summary').click();
   await page.getByLabel('At most, tokens').fill('1');
   await expect(page.locator('.estimate')).text('more than the limit (tokens)');
+
+  // Whoever goes to another screen with the keyboard is there.
+  for (const to of ['library', 'knowledge', 'library']) {
+    await page.locator(`nav a[href="/${to}"]`).press('Enter');
+    await page.waitForURL(url + '/' + to);
+    await expect(page.locator('main#main:focus')).shown();
+  }
   await page.done();
 
   // Where there is nothing to look in, the page says what to do.

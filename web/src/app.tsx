@@ -5,7 +5,7 @@ import { Refused, request } from './api';
 import { AskScreen } from './ask';
 import { whole } from './build';
 import { t } from './i18n';
-import { Guard, later } from './load';
+import { Guard, later, useArrival } from './load';
 import { Keys, screens } from './palette';
 import { usePlace } from './router';
 import { TokenScreen } from './token';
@@ -29,6 +29,8 @@ export function App() {
     request('GET', '/api/me').then(() => setLocked(null), (err) => err instanceof Refused && err.status === 401 && setLocked(err.problem.message));
   }, [round]);
   const [screen, id, part, n] = place.path;
+  const here = place.path.join('/');
+  useArrival(here);
   useEffect(() => {
     const name = screens.find(([at]) => at === (screen ?? ''))?.[1];
     if (screen !== 'run') document.title = (name ? t(name) + ' · ' : '') + 'Dossier';
@@ -43,7 +45,7 @@ export function App() {
         </nav>
       </header>
       {locked === null && <Keys />}
-      <Guard at={location.pathname}>
+      <Guard at={here}>
       {locked !== null ? <TokenScreen why={locked} done={() => setRound((r) => r + 1)} />
         : !screen ? <AskScreen key={round} />
         : screen === 'run' && id && part === 'source' ? <PassageScreen key={id + n} run={id} number={Number(n)} at={place.query.get('at') ?? ''} />
