@@ -7,8 +7,8 @@ import { Button, Icon, Spinner } from './ui';
 
 let moved = false;
 
-/** arrive has a keyboard and a screen reader go on in the screen that was gone to, unless they are there. */
-export function arrive() {
+/** arrive has a keyboard and a screen reader go on in the screen that was gone to, unless they are in it. */
+function arrive() {
   const main = document.getElementById('main');
   if (!moved || !main || main.contains(document.activeElement)) return;
   main.tabIndex = -1;
@@ -33,7 +33,7 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>): 
     const [failed, fail] = useState(false);
     const [, redraw] = useState(0);
     useEffect(() => {
-      if (!Screen) load().then((s) => ((Screen = s), redraw(1), requestAnimationFrame(arrive)), () => fail(true));
+      if (!Screen) load().then((s) => ((Screen = s), redraw(1), requestAnimationFrame(() => document.activeElement === document.body && arrive())), () => fail(true));
     }, []);
     if (Screen) return <Screen {...props} />;
     return <main class="narrow" id="main">{failed ? <Unloaded /> : <Spinner />}</main>;
