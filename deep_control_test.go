@@ -63,7 +63,7 @@ func reportText(t *testing.T, e *Engine, id string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(report.Markdown(r), id, "RUN")
+	return strings.ReplaceAll(runDate.ReplaceAllString(report.Markdown(r), "DATE $1"), id, "RUN")
 }
 
 // A deep research that is paused, at whichever of its calls, rests with nothing

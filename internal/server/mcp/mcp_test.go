@@ -47,11 +47,7 @@ func TestToolsAndReports(t *testing.T) {
 			if !strings.Contains(words(res), "seven years") || fields["status"] != "done" || fields["run"] == "" {
 				t.Fatalf("%s\n%v", words(res), fields)
 			}
-			c.mu.Lock()
-			if heard := strings.Join(c.heard, "\n"); !strings.Contains(heard, "searches: ") || !strings.Contains(heard, "pump.md") {
-				t.Errorf("the progress: %s", heard)
-			}
-			c.mu.Unlock()
+			c.hears("searches: ", "pump.md")
 
 			reports, err := c.ListResources(t.Context(), nil)
 			if err != nil || len(reports.Resources) != 1 || reports.Resources[0].URI != fields["report"] {

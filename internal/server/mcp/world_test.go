@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -147,6 +148,26 @@ type client struct {
 	mu    sync.Mutex
 	asked []string
 	heard []string
+	more  chan struct{} // something was heard
+}
+
+// hears waits until all of it was heard: a notification may come after the reply that
+// it was sent before.
+func (c *client) hears(all ...string) {
+	c.t.Helper()
+	for {
+		c.mu.Lock()
+		heard := strings.Join(c.heard, "\n")
+		c.mu.Unlock()
+		if !slices.ContainsFunc(all, func(text string) bool { return !strings.Contains(heard, text) }) {
+			return
+		}
+		select {
+		case <-c.more:
+		case <-time.After(time.Minute):
+			c.t.Fatalf("the progress: %s", heard)
+		}
+	}
 }
 
 // dial connects a client that speaks a version. It answers questions with answer;
@@ -160,11 +181,15 @@ func (w *world) dial(token, version string, answer func(message string) *sdk.Eli
 
 func connect(t *testing.T, version string, answer func(message string) *sdk.ElicitResult, over sdk.Transport) *client {
 	t.Helper()
-	c := &client{t: t}
+	c := &client{t: t, more: make(chan struct{}, 1)}
 	o := &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.heard = append(c.heard, req.Params.Message)
+		select {
+		case c.more <- struct{}{}:
+		default:
+		}
 	}}
 	if answer != nil {
 		o.ElicitationHandler = func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
