@@ -157,19 +157,19 @@ func (e *Engine) versions(ctx context.Context, id string) ([]string, error) {
 }
 
 // Compare says what is different between the reports of two runs.
-func (e *Engine) Compare(ctx context.Context, before, after string) (ScheduleChanges, error) {
+func (e *Engine) Compare(ctx context.Context, before, after string) (Comparison, error) {
 	old, err := e.Report(ctx, before)
 	if err != nil {
-		return ScheduleChanges{}, err
+		return Comparison{}, err
 	}
 	rec, err := e.Get(ctx, after)
 	if err != nil {
-		return ScheduleChanges{}, err
+		return Comparison{}, err
 	}
 	r, err := e.reportOf(ctx, rec.ID)
 	if err != nil {
-		return ScheduleChanges{}, err
+		return Comparison{}, err
 	}
 	r.Changes = report.Compare(old, r)
-	return ScheduleChanges{Run: rec.ID, Made: r.Created, Changes: r.Changes, Told: r.Told()}, nil
+	return Comparison{Run: rec.ID, Made: r.Created, Changes: r.Changes, Told: r.Told()}, nil
 }

@@ -57,7 +57,7 @@ type Runs interface {
 	CheckReport(ctx context.Context, id string) (*report.Report, error)
 	UndoEdit(ctx context.Context, id string) (*report.Report, error)
 	// Compare says what the report of after has that the one of before had not.
-	Compare(ctx context.Context, before, after string) (dossier.ScheduleChanges, error)
+	Compare(ctx context.Context, before, after string) (dossier.Comparison, error)
 	Tag(ctx context.Context, id string, tags []string) ([]string, error)
 	Tags(ctx context.Context, user string) ([]dossier.TagCount, error)
 	Import(ctx context.Context, bundle []byte, user string) (run.Record, error)
