@@ -79,7 +79,7 @@ type Library interface {
 	SearchCollection(ctx context.Context, name string, q kb.Query) (kb.Result, error)
 	DeleteCollection(ctx context.Context, name string) error
 	UseCollection(ctx context.Context, name string) (kb.Collection, error)
-	Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error)
+	Diagnose(ctx context.Context, c dossier.Checkup) ([]dossier.Finding, error)
 	Abilities(ctx context.Context) (dossier.Abilities, error)
 	Connections(ctx context.Context) ([]dossier.Connection, error)
 	TryConnection(ctx context.Context, kind, name string) (dossier.Finding, error)
