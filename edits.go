@@ -104,10 +104,14 @@ func (e *Engine) revise(ctx context.Context, id string, told event.ReportEdited,
 		}
 		told.Bytes, told.Edits, told.Unchecked = int64(len(raw)), len(r.Edits), len(r.Unchecked())
 		told.Answer, told.Citations = report.Plain(r)
-		err = e.store.Append(ctx, rec.ID, run.Afterword(&rec, "edit", told))
-		if !errors.Is(err, run.ErrChanged) { // somebody else was faster
-			return r, err
+		word := run.Afterword(&rec, "edit", told)
+		switch err = e.store.Append(ctx, rec.ID, word); {
+		case errors.Is(err, run.ErrChanged): // somebody else was faster
+			continue
+		case err == nil:
+			e.work.Tell(word.Event)
 		}
+		return r, err
 	}
 }
 

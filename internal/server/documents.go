@@ -162,10 +162,10 @@ func placeIn(r *http.Request) (n int64, skip, limit int, err error) {
 func listDocuments(w http.ResponseWriter, r *http.Request) (err error) {
 	q := r.URL.Query()
 	f := kb.EntryFilter{Words: q.Get("q")}
-	if text := q.Get("failed"); text != "" {
-		failed, err := strconv.ParseBool(text)
+	if q.Get("failed") != "" {
+		failed, err := flag(r, "failed")
 		if err != nil {
-			return &dossier.UsageError{Message: fmt.Sprintf("failed is %q", text), Hint: "write true or false"}
+			return err
 		}
 		f.Failed = &failed
 	}

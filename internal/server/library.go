@@ -92,14 +92,25 @@ func searchIn(name func(*http.Request) string) Handler {
 	}
 }
 
-func diagnose(w http.ResponseWriter, r *http.Request) error {
-	c := dossier.Checkup{Lang: lang.Code(r.URL.Query().Get("lang"))}
-	if text := r.URL.Query().Get("offline"); text != "" {
-		var err error
-		if c.Offline, err = strconv.ParseBool(text); err != nil {
-			return &dossier.UsageError{Message: fmt.Sprintf("offline is %q", text), Hint: "write true or false"}
-		}
+// flag reads a setting of the query that is true or false; false where it is not there.
+func flag(r *http.Request, name string) (bool, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return false, nil
 	}
+	set, err := strconv.ParseBool(text)
+	if err != nil {
+		err = &dossier.UsageError{Message: fmt.Sprintf("%s is %q", name, text), Hint: "write true or false"}
+	}
+	return set, err
+}
+
+func diagnose(w http.ResponseWriter, r *http.Request) error {
+	offline, err := flag(r, "offline")
+	if err != nil {
+		return err
+	}
+	c := dossier.Checkup{Offline: offline, Lang: lang.Code(r.URL.Query().Get("lang"))}
 	found, err := EngineOf(r.Context()).Diagnose(r.Context(), c)
 	return give(w, nonNil(found), err)
 }

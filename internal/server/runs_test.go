@@ -321,7 +321,7 @@ var operations = []operation{
 			found, err := b.Diagnose(b.t.Context(), how)
 			out = append(out, fmt.Sprint("offline ", how.Offline), describe(err))
 			for _, f := range found {
-				if slices.Contains([]string{"database", "web search", "model", "модель", "browser"}, f.What) {
+				if slices.Contains([]string{"database", "web search", "model", "модель"}, f.What) {
 					out = append(out, fmt.Sprintf("%s %t %s (%s) %t %t", f.What, f.OK, f.Detail, f.Hint, f.Optional, f.Unset))
 				}
 			}

@@ -39,6 +39,8 @@ type Runs interface {
 	List(ctx context.Context, f dossier.Filter) ([]run.Record, error)
 	Log(ctx context.Context, id string, after int64) ([]event.Event, error)
 	Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error]
+	// Stay is Events that goes on when the run is over.
+	Stay(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error]
 	Answer(ctx context.Context, id, ask, text string) error
 	// Wake has signals taken in that somebody else has recorded.
 	Wake(ctx context.Context, id string) error
