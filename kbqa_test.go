@@ -378,11 +378,11 @@ func (c *kbCourse) request() Request {
 // kbTold is what a run tells, wherever the documents lie.
 func kbTold(t *testing.T, e *Engine, id, dir, address string) string {
 	t.Helper()
-	real, err := filepath.EvalSymlinks(dir)
+	target, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer(real, "DIR", dir, "DIR", address, "ADDRESS", strings.TrimPrefix(address, "http://"), "ADDRESS").Replace(told(t, e, id))
+	text := strings.NewReplacer(target, "DIR", dir, "DIR", address, "ADDRESS", strings.TrimPrefix(address, "http://"), "ADDRESS").Replace(told(t, e, id))
 	return kbAgentID.ReplaceAllString(timestamp.ReplaceAllString(text, "TIME"), "AGENT")
 }
 

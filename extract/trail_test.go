@@ -79,6 +79,19 @@ func TestTrail(t *testing.T) {
 }
 
 // A question whose answer stands in one passage leads nowhere.
+func TestNamesInAnotherScriptLeadNowhere(t *testing.T) {
+	question := "Where was the architect of the Kestrel Bridge born?"
+	trail := Follow(question, []Found{{question, []Passage{
+		{ID: "bridge", Title: "Kestrel Bridge", Text: "The Kestrel Bridge was designed by the architect Maria Lindqvist."},
+		{ID: "ru", Title: "Мост Пустельги", Text: "Kestrel Bridge, мост, который построила Мария Линдквист вместе с Платоном Верховцевым, architect."},
+		{ID: "zh", Title: "茶隼桥", Text: "Kestrel Bridge（茶隼桥）由《林德奎斯特》事务所设计，architect。"},
+	}}}, nil)
+	queries := trail.Queries()
+	if len(queries) == 0 || strings.ContainsFunc(strings.Join(queries, ""), func(r rune) bool { return r >= 0x400 }) {
+		t.Errorf("queries %q", queries)
+	}
+}
+
 func TestTrailOfOneHop(t *testing.T) {
 	for _, c := range []struct{ question, text string }{
 		{"How high is the tower of Kestrel?", "The tower of Kestrel is 41 metres high."},

@@ -154,12 +154,12 @@ func (c *comparison) report(e *Env, of string) {
 	share := func(part int, t outcome) float64 { return float64(part) / float64(max(1, t.n)) }
 	for i, way := range agentWays {
 		t := c.ways[i]
-		print := func(metric string, get func(outcome) int) {
+		score := func(metric string, get func(outcome) int) {
 			e.Score(metric+of+way.suffix, share(get(t), t), t.n)
 			e.Score(metric+of+way.suffix+".minus-research", share(get(t), t)-share(get(c.research), c.research), t.n)
 		}
-		print("answer-in-citation", func(t outcome) int { return t.n - t.refused - t.wrong })
-		print("rejection", func(t outcome) int { return t.refused })
-		print("false-answer", func(t outcome) int { return t.wrong })
+		score("answer-in-citation", func(t outcome) int { return t.n - t.refused - t.wrong })
+		score("rejection", func(t outcome) int { return t.refused })
+		score("false-answer", func(t outcome) int { return t.wrong })
 	}
 }

@@ -25,7 +25,7 @@ await open(chromium, async (browser) => {
   await page.getByRole('button', { name: 'Resume' }).click();
   await expect(page.locator('.pill.done')).shown();
   await page.locator('#tab-log').click();
-  const shown = (await page.locator('.log summary span').allInnerTexts()).map(Number);
+  const shown = (await page.locator('.log li span').allInnerTexts()).map(Number);
   shown.forEach((seq, i) => assert.equal(seq, shown[0] + i, 'an event is missing, or there twice'));
   await page.locator('#tab-report').click();
   await expect(page.locator('.report button.cite')).atLeast(3);

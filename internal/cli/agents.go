@@ -173,6 +173,7 @@ func ruleText(r tool.Rule) string {
 
 // agentFlags are what every command has that sets an agent to work.
 type agentFlags struct {
+	In       string `placeholder:"DIR|NAME" help:"For kb_agent and its kind: the folder, file or collection to look in (default: the collection in use)."`
 	Session  string `placeholder:"ID" xor:"session" help:"Continue this conversation."`
 	Continue bool   `xor:"session" help:"Continue the last conversation."`
 	Output   string `short:"o" placeholder:"FILE" help:"Write the answer to a file."`
@@ -205,6 +206,7 @@ func (agentsRun) Help() string {
 		`dossier agents run careful@2 "compare A and B" -o answer.md --max-cost 0.10`,
 		`cat notes.txt | dossier agents run iron_agent "what is still to do?"`,
 		`dossier agents run dialog_agent --continue "and the second one?"`,
+		`dossier agents run kb_agent "how long is the warranty?" --in ~/contracts`,
 	)
 }
 
@@ -235,12 +237,15 @@ func (f *agentFlags) work(a *app, name, instance string, words []string) error {
 	if err := a.writable(f.Output); err != nil {
 		return err
 	}
+	in, err := a.place(f.In)
+	if err != nil {
+		return err
+	}
 	code := a.languageOf(question)
 	req := dossier.Request{Mode: agents.Name, Session: f.Session, Request: mode.Request{
-		Question: question, Context: material, Lang: string(code), Agent: name, Instance: instance, Model: a.Model,
+		Question: question, Context: material, In: in, Lang: string(code), Agent: name, Instance: instance, Model: a.Model,
 		NoInput: a.NoInput, Limits: f.limits(settings),
 	}}
-	req.In.Base = a.dir()
 	return a.with(a.ctx, func(l *link) error {
 		if err := a.chooseSession(a.ctx, l, &req, f.Continue); err != nil {
 			return err

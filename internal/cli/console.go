@@ -147,10 +147,10 @@ func (t *consoleTalk) say(role, text string) {
 func (t *consoleTalk) converse() error {
 	for {
 		text, err := t.readMessage(t.ctx)
-		if err != nil && !errors.Is(err, io.EOF) {
+		ended := errors.Is(err, io.EOF)
+		if err != nil && !ended {
 			return err
 		}
-		ended := err != nil
 		text = strings.TrimSpace(term.Clean(strings.ToValidUTF8(text, "")))
 		switch word := strings.ToLower(text); {
 		case ended || slices.Contains(t.set.ExitCommands, word):

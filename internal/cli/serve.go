@@ -106,7 +106,7 @@ func (c serveCmd) serve(a *app, listening func(url string)) error {
 	}
 	closing = append(closing, public.Close, attend(a.ctx, engine, &policy))
 	listening(public.URL())
-	if err := a.announce(cfg, engine, public.URL(), required); err != nil {
+	if err := a.announce(cfg, engine, public, required); err != nil {
 		return err
 	}
 	a.log.Info("listening", "url", public.URL(), "token_required", required, "version", version())
@@ -188,6 +188,9 @@ func (c serveCmd) take(a *app) error {
 		a.Set["server.host"] = c.Host
 	}
 	if c.Port != nil {
+		if *c.Port < 0 || *c.Port > 65535 {
+			return &failure{code: exitUsage, message: fmt.Sprintf("--port can't be %d", *c.Port), hint: "a port is a number up to 65535; 0 takes any that is free"}
+		}
 		a.Set["server.port"] = strconv.Itoa(*c.Port)
 	}
 	logging := c.LoggingFile
@@ -296,7 +299,7 @@ func needsToken(ctx context.Context, cfg *config.Config, engine *dossier.Engine,
 }
 
 // announce says where the server listens and what it works with, without keys.
-func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, required bool) error {
+func (a *app) announce(cfg *config.Config, engine *dossier.Engine, public *server.Public, required bool) error {
 	collections, err := engine.Collections(a.ctx)
 	if err != nil {
 		return err
@@ -326,7 +329,7 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 	to := config.URL(traces.Endpoint).String() // without what is secret in it
 	if a.JSON {
 		printJSON(a.proc.Stdout, map[string]any{
-			"url": url, "token_required": required, "models": models, "collections": len(collections.Collections), "schedules": len(schedules), "webhooks": hooks, "data": cfg.DataDir, "log": a.logPath(), "traces": to,
+			"url": public.URL(), "token_required": required, "models": models, "collections": len(collections.Collections), "schedules": len(schedules), "webhooks": hooks, "data": cfg.DataDir, "log": a.logPath(), "traces": to,
 		})
 		return nil
 	}
@@ -338,12 +341,16 @@ func (a *app) announce(cfg *config.Config, engine *dossier.Engine, url string, r
 		}
 		return strings.Join(list, ", ")
 	}
+	listening := "serve.listening"
+	if public.Everywhere() {
+		listening = "serve.listening-everywhere"
+	}
 	token := "serve.token-free"
 	if required {
 		token = "serve.token-needed"
 	}
 	lines := []string{
-		lang.Text(code, "serve.listening", "url", url),
+		lang.Text(code, listening, "url", public.URL()),
 		lang.Text(code, token),
 		lang.Text(code, "serve.models", "names", names(models)),
 		lang.Text(code, "serve.engines", "names", names(engine.SearchEngines())),

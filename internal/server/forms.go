@@ -75,7 +75,7 @@ func formsIn(t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 			found[t] = form
 			return
 		}
-		if formed, ok := reflect.Zero(t).Interface().(Formed); ok && t.Kind() != reflect.Pointer {
+		if formed, ok := reflect.TypeAssert[Formed](reflect.Zero(t)); ok && t.Kind() != reflect.Pointer {
 			found[t] = formed.Form()
 			return
 		}
@@ -86,8 +86,8 @@ func formsIn(t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 			look(t.Elem())
 		case reflect.Struct:
-			for i := range t.NumField() {
-				if f := t.Field(i); (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" {
+			for f := range t.Fields() {
+				if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" {
 					look(f.Type)
 				}
 			}

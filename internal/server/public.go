@@ -130,8 +130,21 @@ func (p *Public) protocols() []Protocol {
 	return append(all, description(all))
 }
 
-// URL is where the server listens.
-func (p *Public) URL() string { return "http://" + p.listen.Addr().String() }
+// URL is where this machine reaches the server.
+func (p *Public) URL() string {
+	at := p.listen.Addr().(*net.TCPAddr)
+	host := at.IP.String()
+	if at.IP.IsUnspecified() {
+		host = "127.0.0.1"
+		if p.options.Host == "::" {
+			host = "::1"
+		}
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(at.Port))
+}
+
+// Everywhere says whether the server listens on every address of this machine.
+func (p *Public) Everywhere() bool { return p.listen.Addr().(*net.TCPAddr).IP.IsUnspecified() }
 
 // Close stops serving: new requests are refused, streams are told, and other
 // requests get a moment to end.

@@ -109,6 +109,14 @@ func TestPublicBindNeedsATokenAndPortsAreTaken(t *testing.T) {
 	if !errors.As(err, &usage) || !strings.Contains(usage.Hint, "dossier tokens create") {
 		t.Errorf("a public server without a token: %v", err)
 	}
+	public, err := server.Listen(server.Options{Engine: b.engine, Host: "0.0.0.0", Access: server.Access{Required: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = public.Close() })
+	if !strings.HasPrefix(public.URL(), "http://127.0.0.1:") || !public.Everywhere() {
+		t.Errorf("a server on every address is at %s", public.URL())
+	}
 	s := serve(t, nil)
 	port, err := strconv.Atoi(s.public.URL()[strings.LastIndexByte(s.public.URL(), ':')+1:])
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"dossier/agent"
+	"dossier/internal/base/usage"
 	"dossier/internal/config"
 	"dossier/kb"
 	"dossier/llm"
@@ -91,8 +92,23 @@ type agentSettings struct {
 func (m *agentMode) SettingsFor(ctx context.Context, req *mode.Request) (any, error) {
 	set, err := m.Mode.SettingsFor(ctx, req)
 	loop, ok := set.(agents.Settings)
-	if err != nil || !ok || loop.Agent.Decider != agent.KB {
+	if err != nil || !ok {
 		return set, err
+	}
+	if loop.Agent.Decider != agent.KB {
+		if req.In.Collection != "" || len(req.In.Paths) > 0 {
+			return nil, &usage.Error{
+				Message: fmt.Sprintf("agent %s chooses itself where to look", loop.Agent.Name),
+				Hint:    "documents can be named for kb_agent and agents of its kind; the others look in the collection in use",
+			}
+		}
+		return set, nil
+	}
+	if len(req.In.Also) > 0 {
+		return nil, &usage.Error{
+			Message: fmt.Sprintf("agent %s looks in one folder or one collection", loop.Agent.Name),
+			Hint:    "`dossier kb add` makes a collection of several folders",
+		}
 	}
 	if req.In.Collection == "" && len(req.In.Paths) == 0 {
 		req.In.Collection = collectionIn(loop.Agent.Tools)

@@ -120,11 +120,11 @@ func (m *Mode) Run(ctx context.Context, s *run.Scope, req mode.Request) (mode.An
 	if req.Lang != "" && req.Lang != "auto" {
 		t.code = lang.Code(req.Lang)
 	}
-	before, err := req.Conversation(ctx, s, m.History, t.set.HistoryLimit-1)
-	if err != nil {
+	var err error
+	if t.said, err = req.Conversation(ctx, s, m.History, t.set.HistoryLimit-1); err != nil {
 		return mode.Answer{}, err
 	}
-	t.said = append(before, llm.Message{Role: llm.RoleUser, Content: req.Question})
+	t.said = append(t.said, llm.Message{Role: llm.RoleUser, Content: req.Question})
 	for i := range t.said {
 		t.said[i].Content = shorten(t.said[i].Content, t.set.MessageMaxLen)
 	}

@@ -95,7 +95,10 @@ func errorText(v any) string {
 	case string:
 		return v
 	}
-	raw, _ := json.Marshal(v) // it was JSON
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
 	return string(raw)
 }
 

@@ -62,7 +62,7 @@ func chooseByRules(request string) choice {
 		question := strings.TrimSpace(leadIn.ReplaceAllString(request, ""))
 		return choice{ToolSearch, given("question", question)}
 	}
-	theme := ""
+	var theme string
 	if m := themeOf.FindStringSubmatch(request); m != nil {
 		theme = m[1]
 	} else {
@@ -77,6 +77,9 @@ func chooseByRules(request string) choice {
 }
 
 func given(name, value string) map[string]json.RawMessage {
-	raw, _ := json.Marshal(value) // a text always encodes
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // a text always encodes
+	}
 	return map[string]json.RawMessage{name: raw}
 }

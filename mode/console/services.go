@@ -46,7 +46,7 @@ type Haiku struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// Status of a service that works.
+// Healthy is the status of a service that works.
 const Healthy = "ok"
 
 // done is what came of a call: the reply, and what is shown after it.
@@ -72,7 +72,7 @@ func (t *turn) execute(ctx context.Context, c call) (done, error) {
 		if ctx.Err() != nil {
 			return done{}, context.Cause(ctx)
 		}
-		if err != nil {
+		if err != nil { //nolint:nilerr // the log has been told; the user gets the seed's text
 			return done{Reply: lang.Text(t.code, map[string]string{ToolSearch: "console.rag-failed", ToolHaiku: "console.haiku-failed"}[c.Tool])}, nil
 		}
 		return out, nil

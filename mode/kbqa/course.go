@@ -185,7 +185,7 @@ func (c *course) carry(ctx context.Context, w *agent.Work, name string, args map
 	}
 	a, err := w.Carry(ctx, agent.Input{Tools: w.Agent.Tools.All()}, llm.ToolCall{Name: name, Arguments: string(raw)})
 	if err == nil {
-		c.look(w, a, false)
+		c.look(a, false)
 	}
 	return a, err
 }
@@ -247,7 +247,7 @@ func (c *course) take(query string, a agent.Action, first bool, facets ...int) {
 }
 
 // look keeps what matters of a call, whoever made it.
-func (c *course) look(w *agent.Work, a agent.Action, chosen bool) {
+func (c *course) look(a agent.Action, chosen bool) {
 	switch a.Call.Name {
 	case toolkit.Search:
 		var in struct {

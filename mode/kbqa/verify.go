@@ -28,7 +28,7 @@ func (c *course) act(ctx context.Context, w *agent.Work, in agent.Input, call ll
 	}
 	a, err := w.Act(ctx, in, call, n)
 	if err == nil {
-		c.look(w, a, true)
+		c.look(a, true)
 	}
 	return a, err
 }

@@ -1,14 +1,15 @@
 // Sources as they are found and read.
 
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Source, State } from './fold';
 import { count, format, t, type Key } from './i18n';
-import { Empty, Tile, host, isWeb } from './ui';
+import { Button, Empty, Tile, host, isWeb } from './ui';
 
 const filters = ['all', 'read', 'found', 'failed'] as const;
 
 export function Sources({ run, state }: { run: string; state: State }) {
   const [shown, show] = useState<(typeof filters)[number]>('all');
+  const [most, setMost] = useState(50);
   if (!state.sources.length) return <Empty title={t('sources.none')} />;
   const list = state.sources.filter((s) => shown === 'all' || s.state === shown).sort((a, b) => (a.number || 1e9) - (b.number || 1e9));
   return (
@@ -19,13 +20,14 @@ export function Sources({ run, state }: { run: string; state: State }) {
           return n > 0 && <button type="button" class={'chip' + (shown === f ? ' on' : '')} aria-pressed={shown === f} onClick={() => show(f)}>{t(`sources.${f}` as Key)} <small>{format(n)}</small></button>;
         })}
       </div>
-      <ul>{list.map((s) => <Row key={s.url + s.number} run={run} source={s} />)}</ul>
+      <ul>{list.slice(0, most).map((s) => <Row key={s.url + s.number} run={run} source={s} />)}</ul>
+      {list.length > most && <div><Button onClick={() => setMost(most * 5)}>{t('log.more')}</Button></div>}
     </div>
   );
 }
 
 function Row({ run, source: s }: { run: string; source: Source }) {
-  return (
+  return useMemo(() => (
     <li class={s.state}>
       <Tile of={s.url} />
       <div>
@@ -38,5 +40,5 @@ function Row({ run, source: s }: { run: string; source: Source }) {
         {s.state === 'failed' ? <p class="hint bad">{s.reason}</p> : s.snippet && <p class="hint">{s.snippet}</p>}
       </div>
     </li>
-  );
+  ), [run, s]);
 }

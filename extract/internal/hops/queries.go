@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -111,9 +112,24 @@ func (t *Trail) Queries() []string {
 	}
 	slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(worth(b), worth(a)) })
 	for _, l := range leads {
+		if foreign(l.name.surface, t.text.raw) {
+			continue // with words of the question it would be a query in no language
+		}
 		add(l.name.key, strings.Join(append([]string{l.name.surface}, t.rest(l.from)...), " "))
 	}
 	return out
+}
+
+// foreign reports whether a name is written in a script of its own, which is neither
+// that of the question nor Latin, in which names are written everywhere.
+func foreign(name, question string) bool {
+	for _, script := range []*unicode.RangeTable{unicode.Cyrillic, unicode.Han} {
+		has := func(r rune) bool { return unicode.Is(script, r) }
+		if strings.ContainsFunc(name, has) && !strings.ContainsFunc(question, has) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *page) has(key string) bool {

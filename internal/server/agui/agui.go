@@ -181,7 +181,10 @@ func stream(w http.ResponseWriter, r *http.Request, p *Projection, rec run.Recor
 	}
 	defer out.Close()
 	out.Gap = func(string) (string, []byte) {
-		raw, _ := json.Marshal(failure("gap", "the stream was read too slowly", "forwardedProps.run follows the run again")) // of plain text
+		raw, err := json.Marshal(failure("gap", "the stream was read too slowly", "forwardedProps.run follows the run again"))
+		if err != nil {
+			panic(err) // it is plain text
+		}
 		return "", raw
 	}
 	send := func(events []Event) bool {

@@ -67,7 +67,7 @@ func availableTools() (map[string]Tool, error) {
 			return nil, err
 		}
 		spec := t.Spec()
-		out[spec.Name] = Tool{spec.Description, json.RawMessage(spec.Schema.Strict)}
+		out[spec.Name] = Tool{spec.Description, spec.Schema.Strict}
 	}
 	return out, nil
 }

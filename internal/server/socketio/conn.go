@@ -65,9 +65,12 @@ func newConn(ctx context.Context, cancel context.CancelFunc) *conn {
 
 // opening is the first packet: how the client is to behave.
 func (c *conn) opening(upgrades ...string) string {
-	raw, _ := json.Marshal(map[string]any{ // of plain values
+	raw, err := json.Marshal(map[string]any{
 		"sid": c.id, "upgrades": append([]string{}, upgrades...), "pingInterval": pingEvery.Milliseconds(), "pingTimeout": pingPatience.Milliseconds(), "maxPayload": mostSent,
 	})
+	if err != nil {
+		panic(err) // these are plain values
+	}
 	return packetOpen + string(raw)
 }
 
