@@ -60,7 +60,8 @@ func drive(t *testing.T, script string, given object) {
 func TestMainPath(t *testing.T) {
 	team := studytest.TheTeam
 	team.Doubt = studytest.Doubt{Unclear: "Do you mean the town or the county?", Asks: 1}
-	g := newGate(t, &team)
+	g := newGate(t)
+	g.hold(&team)
 	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
 	pdf := filepath.Join(t.TempDir(), "report.pdf")
 	drive(t, "main.mjs", object{"url": s.URL, "gate": g.url, "question": teamQuestion, "task": "Who is the mayor of Oststrand now?", "pdf": pdf})
@@ -70,7 +71,7 @@ func TestMainPath(t *testing.T) {
 	}
 }
 
-// gate holds the researchers of a team up until a script has seen them at work. A
+// gate holds up whoever is at work until a script has seen that. A
 // script opens it with a request to /open, closes it with one to /close, and has the
 // server restarted with one to /restart.
 type gate struct {
@@ -81,22 +82,31 @@ type gate struct {
 	open chan struct{}
 }
 
-func newGate(t *testing.T, team *studytest.Team) *gate {
+func newGate(t *testing.T) *gate {
 	t.Helper()
 	g := &gate{open: make(chan struct{})}
-	research := *team
-	team.Researcher = func(q *llmtest.Request) *llmtest.Reply {
-		g.mu.Lock()
-		open := g.open
-		g.mu.Unlock()
-		<-open
-		return research.Research(q)
-	}
 	srv := httptest.NewServer(g)
 	t.Cleanup(srv.Close)
 	t.Cleanup(func() { g.set(true) })
 	g.url = srv.URL
 	return g
+}
+
+// hold has the researchers of a team wait at the gate.
+func (g *gate) hold(team *studytest.Team) {
+	research := *team
+	team.Researcher = func(q *llmtest.Request) *llmtest.Reply {
+		g.pass()
+		return research.Research(q)
+	}
+}
+
+// pass waits until the gate is open.
+func (g *gate) pass() {
+	g.mu.Lock()
+	open := g.open
+	g.mu.Unlock()
+	<-open
 }
 
 func (g *gate) set(open bool) {
@@ -129,7 +139,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // restarted under it, with the engine: nothing is lost, and nothing is shown twice.
 func TestControls(t *testing.T) {
 	team := studytest.TheTeam
-	g := newGate(t, &team)
+	g := newGate(t)
+	g.hold(&team)
 	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
 	g.restart = func() error { return s.Reopen(t.Context()) }
 	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_research", Request: mode.Request{Question: teamQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}})
