@@ -32,7 +32,8 @@ var goesOn = []struct {
 		first: llmtest.Script{Rules: theTeam.Rules()}, second: llmtest.Script{Rules: nextTeam.Rules()},
 	},
 	{
-		name: "team-quotes", question: "When was the Keldra Bridge opened, and how long is it?", followUp: "Was it designed by an architect? How high is the Skarrow windmill?",
+		name: "team-quotes", flags: map[string]string{"deep_research.num_agents": "1"}, // of several it is chance who reads a page first
+		question: "When was the Keldra Bridge opened, and how long is it?", followUp: "Was it designed by an architect? How high is the Skarrow windmill?",
 		alone: "Keldra Bridge: Was it designed by an architect? How high is the Skarrow windmill?",
 		known: "Keldra Bridge: Was it designed by an architect?", fresh: "How high is the Skarrow windmill?",
 	},

@@ -38,7 +38,7 @@ func finished(t *testing.T) (*report.Report, *report.Evidence) {
 		t.Fatal(err)
 	}
 	r.Sections = []report.Section{{Title: "The bridge", Text: checked.Text}}
-	r.Claims = append(framed.Claims, checked.Claims...)
+	r.Claims = slices.Concat(framed.Claims, checked.Claims)
 	r.Coverage.Claims = report.Share{Covered: checked.Covered + framed.Covered, Total: len(r.Claims)}
 	if err := r.Gather(ledger, snapshots); err != nil {
 		t.Fatal(err)

@@ -117,6 +117,15 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// Text that is being written is shown as the whole of it will be.
+func TestGrowingText(t *testing.T) {
+	out := t.TempDir()
+	bundle(t, "-out", out, "-script", "src/prose.check.ts")
+	if said := clienttest.Node(t, filepath.Join(out, "script.mjs")); !strings.Contains(said, "checks ") {
+		t.Error("the checks did not come to their end")
+	}
+}
+
 // The sources keep their types.
 func TestTypes(t *testing.T) {
 	config, err := filepath.Abs("tsconfig.json")

@@ -32,8 +32,23 @@ async function stream(reply) {
   reply.end(event('run.status', { status: 'done' }) + 'event: end\ndata: {}\n\n');
 }
 
+// writing is a run whose answer is written in so many pieces.
+async function writing(reply) {
+  seq = 0;
+  reply.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  reply.write(event('run.status', { status: 'running' }) + event('message', { role: 'user', text: 'A long answer' }));
+  for (let round = 0; round < rounds; round++) {
+    let piece = '';
+    for (let i = 0; i < events / rounds; i++) piece += event('answer.delta', { text: i === 99 ? '.\n\n' : i === 0 && round % 10 === 0 ? `## Part ${round}\n\nWords` : ` word${i % 9 ? '' : ' **strong** [1]'}` });
+    reply.write(piece);
+    await new Promise((next) => setTimeout(next, 50));
+  }
+  reply.end(event('run.status', { status: 'done' }) + 'event: end\ndata: {}\n\n');
+}
+
 const front = http.createServer(async (request, reply) => {
   if (request.url.startsWith('/api/runs/x/events')) return stream(reply);
+  if (request.url.startsWith('/api/runs/y/events')) return writing(reply);
   if (request.url === '/word') return reply.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html><title>A word</title><p>word');
   const got = await fetch(url + request.url);
   const policy = got.headers.get('content-security-policy') ?? '';
@@ -64,9 +79,9 @@ await open(chromium, async (browser) => {
   const [bare, paint] = [words, pages].map((all) => all.sort((a, b) => a - b)[all.length >> 1]);
   const still = await page.evaluate(() => new Promise((all) => ((window.frames_ = []), setTimeout(() => all(window.frames_), 3000))));
   const seen = { paint, bare, still: lowest(still) };
-  for (const view of ['work', 'sources', 'log']) {
-    await page.goto('/run/x');
-    await page.locator('.member').first().waitFor();
+  for (const view of ['work', 'sources', 'log', 'report']) {
+    await page.goto(view === 'report' ? '/run/y' : '/run/x');
+    await page.locator(view === 'report' ? '.live' : '.member').first().waitFor();
     await page.locator('#tab-' + view).click();
     await page.evaluate(() => (window.frames_ = []));
     await page.locator('.pill.done').waitFor({ timeout: 60_000 });

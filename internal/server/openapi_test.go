@@ -229,6 +229,11 @@ func TestDescriptionOfProtocols(t *testing.T) {
 		}
 		valid(t, c.path, schema(c.path, "post", of), said)
 	}
+	if status, said := s.ask("", "POST", "/mcp", "{}"); status != http.StatusUnauthorized {
+		t.Errorf("/mcp without a token: %d %s", status, said)
+	} else {
+		valid(t, "/mcp", schema("/mcp", "post", "default"), said)
+	}
 	for path, at := range map[string]string{"/v1/models": "/v1/models", "/agents": "/agents", "/v1/chats": "/v1/chats", "/agents/{id}/state": "/agents/nobody/state"} {
 		status, _, said := s.operatorGets("GET", at, "")
 		of := strconv.Itoa(status)

@@ -47,6 +47,17 @@ export function fragment(markdown: string, citations: Citation[] = []): Document
   return clean;
 }
 
+/** paragraphs is up to where a text that grows consists of paragraphs which stay as they
+ *  are, given that it did up to from: the last empty line outside of code. */
+export function paragraphs(text: string, from: number): number {
+  let end = from, fence = '';
+  for (const m of text.slice(from).matchAll(/^ {0,3}(`{3,}|~{3,})|\n\n+(?=\S)/gm)) {
+    if (m[1]) fence = !fence ? m[1] : m[1].startsWith(fence) ? '' : fence;
+    else if (!fence) end = from + m.index + m[0].length;
+  }
+  return end;
+}
+
 export interface Mark {
   numbers: number[];
   citation: number; // index of the first in the list; -1 where there is none

@@ -53,7 +53,7 @@ func Protocol(o Options) server.Protocol {
 		handler.ServeHTTP(w, r.WithContext(until(r.Context())))
 		return nil
 	}
-	return server.Protocol{Name: "mcp", Fail: fail, Routes: []server.Route{
+	return server.Protocol{Name: "mcp", Fail: fail, Failure: Refusal{}, Routes: []server.Route{
 		{Pattern: "POST " + Path, Scope: access.Read, Serve: serve, Doc: &server.Doc{
 			Summary: "The Model Context Protocol over streamable HTTP, without sessions: research, search, read, ask_collection and runs as tools, reports as resources",
 			Media:   "text/event-stream",

@@ -142,10 +142,16 @@ func refused(p *server.Problem) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: -32000, Message: p.Message, Data: data}
 }
 
-// refusal is a problem as a whole message of the protocol that answers no request
+// Refusal is a problem as a whole message of the protocol that answers no request
 // in particular.
+type Refusal struct {
+	JSONRPC string         `json:"jsonrpc"`
+	ID      *string        `json:"id"`
+	Error   *jsonrpc.Error `json:"error"`
+}
+
 func refusal(p *server.Problem) []byte {
-	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": refused(p)})
+	raw, err := json.Marshal(Refusal{JSONRPC: "2.0", Error: refused(p)})
 	if err != nil {
 		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"refused"}}`)
 	}

@@ -22,7 +22,7 @@ func BenchmarkPage(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		var seen struct{ Paint, Bare, Still, Work, Sources, Log, WorkWorst, SourcesWorst, LogWorst float64 }
+		var seen struct{ Paint, Bare, Still, Work, Sources, Log, Report, WorkWorst, SourcesWorst, LogWorst, ReportWorst float64 }
 		if err := json.Unmarshal([]byte(clienttest.Node(b, filepath.Join("page", "bench.mjs"), string(raw))), &seen); err != nil {
 			b.Fatal(err)
 		}
@@ -32,8 +32,10 @@ func BenchmarkPage(b *testing.B) {
 		b.ReportMetric(seen.Work, "frames/s-work")
 		b.ReportMetric(seen.Sources, "frames/s-sources")
 		b.ReportMetric(seen.Log, "frames/s-events")
+		b.ReportMetric(seen.Report, "frames/s-draft")
 		b.ReportMetric(seen.WorkWorst, "ms/work-frame-worst")
 		b.ReportMetric(seen.SourcesWorst, "ms/sources-frame-worst")
 		b.ReportMetric(seen.LogWorst, "ms/events-frame-worst")
+		b.ReportMetric(seen.ReportWorst, "ms/draft-frame-worst")
 	}
 }
