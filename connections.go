@@ -90,7 +90,7 @@ func (e *Engine) TryConnection(ctx context.Context, kind, name string) (Finding,
 	}
 	for _, engine := range e.web.Engines {
 		if engine.Info().Name == name {
-			return tryEngine(ctx, engine), nil
+			return tryEngine(ctx, Checkup{}, engine), nil
 		}
 	}
 	return Finding{}, fmt.Errorf("the engine %s is gone", name)

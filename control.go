@@ -50,6 +50,12 @@ func (e *Engine) Events(ctx context.Context, id string, after int64) iter.Seq2[e
 	return e.work.Follow(ctx, id, after)
 }
 
+// Stay is Events that goes on when the run is over: what people change in its report
+// comes as they do.
+func (e *Engine) Stay(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	return e.work.Stay(ctx, id, after)
+}
+
 // StoppedError says that a run can't go on here, though it is not over.
 type StoppedError = dispatch.StoppedError
 

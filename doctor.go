@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dossier/kb"
+	"dossier/lang"
 	"dossier/search"
 )
 
@@ -30,45 +31,64 @@ type Finding struct {
 	Unset bool `json:"unset,omitempty"`
 }
 
-// Diagnose checks the store, the collections, the parsers and the search
-// engines. Each engine that is set up gets one search for ProbeWord, all at
-// once; offline leaves them out, and then nothing is sent anywhere.
-func (e *Engine) Diagnose(ctx context.Context, offline bool) ([]Finding, error) {
+// Checkup says how an engine is to be checked.
+type Checkup struct {
+	// Offline leaves the search engines out: nothing is sent anywhere.
+	Offline bool
+	// Lang is what the findings are written in; English for those that there are no
+	// messages in.
+	Lang lang.Code
+}
+
+// say is a message of a checkup.
+func (c Checkup) say(key string, args ...any) string {
+	return lang.Text(c.Lang, "doctor."+key, args...)
+}
+
+// Diagnose checks the data directory, the store, the collections, the parsers, the
+// search engines, and what else of this machine is used. Each engine that is set up
+// gets one search for ProbeWord, all at once.
+func (e *Engine) Diagnose(ctx context.Context, c Checkup) ([]Finding, error) {
 	var engines []Finding
 	var asked sync.WaitGroup
-	if !offline && e.web != nil {
-		asked.Go(func() { engines = e.tryEngines(ctx) })
+	if !c.Offline && e.web != nil {
+		asked.Go(func() { engines = e.tryEngines(ctx, c) })
 	}
-	out, err := e.diagnose(ctx)
+	out, err := e.diagnose(ctx, c)
 	asked.Wait()
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return append(out, engines...), err
+	out = append(out, engines...)
+	if e.home.dir == "" || err != nil {
+		return out, err
+	}
+	models, err := e.modelFinding(ctx, c)
+	return slices.Concat([]Finding{e.home.examine(c)}, out, e.home.fonts(c), []Finding{browserFinding(c), models}), err
 }
 
 // diagnose checks what is on this machine.
-func (e *Engine) diagnose(ctx context.Context) ([]Finding, error) {
+func (e *Engine) diagnose(ctx context.Context, how Checkup) ([]Finding, error) {
 	began := time.Now()
 	err := e.store.Check(ctx)
-	out := []Finding{{What: "database", OK: err == nil, Took: time.Since(began)}}
+	out := []Finding{{What: how.say("database"), OK: err == nil, Took: time.Since(began)}}
 	if err != nil {
-		out[0].Detail, out[0].Hint = err.Error(), "keep the file as it is and restore the data directory from a backup"
+		out[0].Detail, out[0].Hint = err.Error(), how.say("database.hint")
 	}
 	list, err := e.library.List(ctx)
 	if err != nil {
 		return out, err
 	}
 	for _, c := range list {
-		out = append(out, e.examine(ctx, c))
+		out = append(out, e.examine(ctx, how, c))
 	}
 	for _, c := range e.reader.SelfTest(ctx) {
-		f := Finding{What: "parser " + string(c.Format), OK: c.OK, Detail: c.Detail, Took: c.Took}
+		f := Finding{What: how.say("parser", "name", c.Format), OK: c.OK, Detail: c.Detail, Took: c.Took}
 		if c.Sample != "" {
 			f.What += " (" + c.Sample + ")"
 		}
 		if !c.OK {
-			f.Hint = "documents of this kind can't be read; the log file says more"
+			f.Hint = how.say("parser.hint")
 		}
 		out = append(out, f)
 	}
@@ -76,22 +96,22 @@ func (e *Engine) diagnose(ctx context.Context) ([]Finding, error) {
 }
 
 // examine checks one collection: its index and the folders that it mirrors.
-func (e *Engine) examine(ctx context.Context, c kb.Collection) Finding {
+func (e *Engine) examine(ctx context.Context, how Checkup, c kb.Collection) Finding {
 	began := time.Now()
-	f := Finding{What: "collection " + c.Name, OK: true, Detail: fmt.Sprintf("%d documents, %d passages", c.Documents, c.Chunks)}
+	f := Finding{What: how.say("collection", "name", c.Name), OK: true, Detail: how.say("counts", "documents", c.Documents, "passages", c.Chunks)}
 	if c.Failed > 0 {
-		f.Detail += fmt.Sprintf(", %d files without text", c.Failed)
+		f.Detail += how.say("failed", "files", c.Failed)
 	}
 	if c.Outdated > 0 {
-		f.Detail += fmt.Sprintf(", %d read by another version of this program", c.Outdated)
-		f.Hint = "they are found as that version read them; `dossier kb add` with its folder and --name reads them again"
+		f.Detail += how.say("outdated", "files", c.Outdated)
+		f.Hint = how.say("outdated.hint")
 	}
 	if err := e.library.Verify(ctx, c.ID); err != nil {
-		f.OK, f.Detail, f.Hint = false, err.Error(), "`dossier kb rm` and `dossier kb add` build it anew; the files are not touched"
+		f.OK, f.Detail, f.Hint = false, err.Error(), how.say("index.hint")
 	}
 	for _, root := range c.Roots {
 		if _, err := os.Stat(root); err != nil {
-			f.OK, f.Detail, f.Hint = false, "the folder "+root+" can't be read: "+err.Error(), "its documents are still found; `dossier kb rm` forgets them"
+			f.OK, f.Detail, f.Hint = false, how.say("root", "root", root, "why", err), how.say("root.hint")
 		}
 	}
 	f.Took = time.Since(began)
@@ -109,27 +129,27 @@ const (
 
 // tryEngines has each engine that is set up search for something, and tells
 // what the others need.
-func (e *Engine) tryEngines(ctx context.Context) []Finding {
+func (e *Engine) tryEngines(ctx context.Context, how Checkup) []Finding {
 	tried := make([]Finding, len(e.web.Engines))
 	var all sync.WaitGroup
 	for i, engine := range e.web.Engines {
-		all.Go(func() { tried[i] = tryEngine(ctx, engine) })
+		all.Go(func() { tried[i] = tryEngine(ctx, how, engine) })
 	}
 	all.Wait()
 	out := slices.Clone(tried)
 	for _, name := range slices.Sorted(maps.Keys(e.web.Missing)) {
-		out = append(out, Finding{What: "engine " + name, Detail: "it needs " + e.web.Missing[name], Optional: true, Unset: true})
+		out = append(out, Finding{What: how.say("engine", "name", name), Detail: how.say("needs", "what", e.web.Missing[name]), Optional: true, Unset: true})
 	}
 	switch {
 	case len(tried) == 0:
 		out = append(out, Finding{
-			What: "web search", Detail: "no search engine is set up", Optional: true, Unset: true,
-			Hint: "`dossier config explain search` lists the settings; your own documents can be asked without",
+			What: how.say("web"), Detail: how.say("web.none"), Optional: true, Unset: true,
+			Hint: how.say("web.none.hint"),
 		})
 	case !slices.ContainsFunc(tried, func(f Finding) bool { return f.OK }):
 		out = append(out, Finding{
-			What: "web search", Detail: "no search engine answers", Optional: true,
-			Hint: "is this machine connected to the Internet? `dossier doctor --offline` leaves the engines out",
+			What: how.say("web"), Detail: how.say("web.down"), Optional: true,
+			Hint: how.say("web.down.hint"),
 		})
 	}
 	return out
@@ -140,8 +160,8 @@ type fresh interface{ Fresh() search.Engine }
 
 // tryEngine has one engine search. One that does not come back in time is left
 // behind.
-func tryEngine(ctx context.Context, engine search.Engine) Finding {
-	f := Finding{What: "engine " + engine.Info().Name, Optional: true}
+func tryEngine(ctx context.Context, how Checkup, engine search.Engine) Finding {
+	f := Finding{What: how.say("engine", "name", engine.Info().Name), Optional: true}
 	if kept, ok := engine.(fresh); ok {
 		engine = kept.Fresh()
 	}
@@ -169,12 +189,9 @@ func tryEngine(ctx context.Context, engine search.Engine) Finding {
 		f.Code, f.Detail, f.Hint = whyFailed(got.err)
 		return f
 	}
-	f.OK, f.Detail = true, fmt.Sprintf("%d results", len(got.hits))
-	if len(got.hits) == 1 {
-		f.Detail = "1 result"
-	}
+	f.OK, f.Detail = true, how.say("results", "n", len(got.hits))
 	if slices.ContainsFunc(trace.Attempts(), func(a search.Attempt) bool { return a.Cached }) {
-		f.Detail += ", kept from an earlier search"
+		f.Detail += how.say("kept")
 	}
 	return f
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"dossier/internal/store/memory"
+	"dossier/lang"
 	"dossier/search"
 	"dossier/sources"
 )
@@ -95,7 +98,7 @@ func TestDoctorTriesEachEngine(t *testing.T) {
 			Missing: map[string]string{"zyte": "a key", "brave": "a key in BRAVE_API_KEY"},
 		}}
 		began := time.Now()
-		got := shown(e.tryEngines(t.Context()))
+		got := shown(e.tryEngines(t.Context(), Checkup{}))
 		const want = `engine good|true|5 results||1s
 engine one|true|1 result||0s
 engine none|true|0 results||0s
@@ -127,7 +130,7 @@ func TestDoctorWithoutTheWeb(t *testing.T) {
 		"no search engine is set up": {Missing: map[string]string{"brave": "a key"}},
 		"no search engine answers":   {Engines: []search.Engine{patient{name: "a", err: down}, patient{name: "b", err: down}}},
 	} {
-		found := (&Engine{web: web}).tryEngines(t.Context())
+		found := (&Engine{web: web}).tryEngines(t.Context(), Checkup{})
 		last := found[len(found)-1]
 		if last.What != "web search" || last.OK || last.Detail != name || last.Hint == "" || !last.Optional {
 			t.Errorf("%s: %+v", name, last)
@@ -141,11 +144,11 @@ func TestDoctorSendsOneWord(t *testing.T) {
 	var mu sync.Mutex
 	e := engine(t, memory.New(memory.Options{}), nil)
 	e.web = &sources.Web{Engines: []search.Engine{patient{name: "a", found: 1, asked: &asked, mu: &mu}, patient{name: "b", asked: &asked, mu: &mu}}}
-	found, err := e.Diagnose(t.Context(), true)
+	found, err := e.Diagnose(t.Context(), Checkup{Offline: true})
 	if err != nil || len(asked) != 0 || slices.ContainsFunc(found, func(f Finding) bool { return f.Optional }) {
 		t.Errorf("offline: %v, %v, asked %q", found, err, asked)
 	}
-	found, err = e.Diagnose(t.Context(), false)
+	found, err = e.Diagnose(t.Context(), Checkup{})
 	slices.Sort(asked)
 	if err != nil || fmt.Sprint(asked) != "[a science b science]" || found[len(found)-2].Detail != "1 result" || found[0].What != "database" {
 		t.Errorf("%v, %v, asked %q", found, err, asked)
@@ -153,7 +156,53 @@ func TestDoctorSendsOneWord(t *testing.T) {
 	gone, cancel := context.WithCancelCause(t.Context())
 	left := errors.New("left")
 	cancel(left)
-	if _, err := e.Diagnose(gone, false); !errors.Is(err, left) && !errors.Is(err, context.Canceled) {
+	if _, err := e.Diagnose(gone, Checkup{}); !errors.Is(err, left) && !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// What the command and the page show of the machine comes from here, in the language
+// of whoever asks; nothing of it is left in another.
+func TestDoctorLooksAtTheMachine(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	e, err := Open(t.Context(), Options{DataDir: dir, ConfigFile: "none", Env: []string{"HOME=" + t.TempDir()}, Set: map[string]string{"search.engines": "arxiv"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	check := func(code lang.Code) []Finding {
+		t.Helper()
+		found, err := e.Diagnose(t.Context(), Checkup{Offline: true, Lang: code})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	first, last := check(lang.English)[0], func(found []Finding) Finding { return found[len(found)-1] }
+	if first.What != "data directory" || !first.OK || first.Detail != dir {
+		t.Errorf("%+v", first)
+	}
+	english := check(lang.English)
+	for _, what := range []string{"database", "parser pdf", "font Latin", "browser", "model"} {
+		if !slices.ContainsFunc(english, func(f Finding) bool { return f.What == what }) {
+			t.Errorf("nothing is said of %s: %+v", what, english)
+		}
+	}
+	for _, code := range []lang.Code{lang.Russian, lang.Chinese} {
+		found := check(code)
+		for i, f := range found {
+			if was := english[i]; f.What == was.What || f.Hint != "" && f.Hint == was.Hint || f.OK != was.OK {
+				t.Errorf("%s: %+v as %+v", code, f, was)
+			}
+		}
+		if m := last(found); m.OK || !m.Unset || m.Detail == "" || m.Hint == "" {
+			t.Errorf("there is a model: %+v", m)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if f := e.home.examine(Checkup{}); f.OK || !strings.Contains(f.Detail, dir) || f.Hint == "" {
+		t.Errorf("it is gone, and %+v", f)
 	}
 }

@@ -96,7 +96,10 @@ func (e *Engine) shown(c kb.Collection) kb.Collection {
 // taken explains why a library does not take something.
 func taken(err error) error {
 	var refused *kb.PutError
+	var full *kb.FullError
 	switch {
+	case errors.As(err, &full):
+		return &UsageError{Message: err.Error(), Hint: "delete documents or collections that are not needed; whoever runs the server can raise kb.max_uploads_mb", Err: err}
 	case errors.As(err, &refused):
 		return &UsageError{Message: err.Error(), Err: err}
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -104,10 +104,14 @@ func (e *Engine) revise(ctx context.Context, id string, told event.ReportEdited,
 		}
 		told.Bytes, told.Edits, told.Unchecked = int64(len(raw)), len(r.Edits), len(r.Unchecked())
 		told.Answer, told.Citations = report.Plain(r)
-		err = e.store.Append(ctx, rec.ID, run.Afterword(&rec, "edit", told))
-		if !errors.Is(err, run.ErrChanged) { // somebody else was faster
-			return r, err
+		word := run.Afterword(&rec, "edit", told)
+		switch err = e.store.Append(ctx, rec.ID, word); {
+		case errors.Is(err, run.ErrChanged): // somebody else was faster
+			continue
+		case err == nil:
+			e.work.Tell(word.Event)
 		}
+		return r, err
 	}
 }
 
@@ -157,19 +161,19 @@ func (e *Engine) versions(ctx context.Context, id string) ([]string, error) {
 }
 
 // Compare says what is different between the reports of two runs.
-func (e *Engine) Compare(ctx context.Context, before, after string) (ScheduleChanges, error) {
+func (e *Engine) Compare(ctx context.Context, before, after string) (Comparison, error) {
 	old, err := e.Report(ctx, before)
 	if err != nil {
-		return ScheduleChanges{}, err
+		return Comparison{}, err
 	}
 	rec, err := e.Get(ctx, after)
 	if err != nil {
-		return ScheduleChanges{}, err
+		return Comparison{}, err
 	}
 	r, err := e.reportOf(ctx, rec.ID)
 	if err != nil {
-		return ScheduleChanges{}, err
+		return Comparison{}, err
 	}
 	r.Changes = report.Compare(old, r)
-	return ScheduleChanges{Run: rec.ID, Made: r.Created, Changes: r.Changes, Told: r.Told()}, nil
+	return Comparison{Run: rec.ID, Made: r.Created, Changes: r.Changes, Told: r.Told()}, nil
 }

@@ -198,3 +198,49 @@ func TestTags(t *testing.T) {
 		t.Errorf("%v %v", list, err)
 	}
 }
+
+// Whoever stays with a run that is over hears of each change when it is made, once;
+// whoever comes later and knows the first hears of the second.
+func TestEditsReachThoseWhoStay(t *testing.T) {
+	e, rec := researched(t)
+	r, err := e.Report(t.Context(), rec.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := func(after int64, over func(event.Event)) (said []string, last int64) {
+		t.Helper()
+		for ev, err := range e.Stay(t.Context(), rec.ID, after) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last != 0 && ev.Seq != last+1 {
+				t.Errorf("%d comes after %d", ev.Seq, last)
+			}
+			last = ev.Seq
+			if d, ok := ev.Data.(event.ReportEdited); ok {
+				said = append(said, d.Change)
+				if len(said) == 2 || after > 0 {
+					return said, last
+				}
+			}
+			over(ev)
+		}
+		return said, last
+	}
+	said, last := heard(0, func(ev event.Event) {
+		if ev.Seq == rec.LastSeq {
+			if _, err := e.EditReport(t.Context(), rec.ID, ReportChange{Part: "summary", Before: r.Summary, After: "It is made of cheese."}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.UndoEdit(t.Context(), rec.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if !slices.Equal(said, []string{edited, undone}) {
+		t.Errorf("%q", said)
+	}
+	if said, again := heard(last-1, func(event.Event) {}); !slices.Equal(said, []string{undone}) || again != last {
+		t.Errorf("%q at %d", said, again)
+	}
+}

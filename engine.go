@@ -49,6 +49,7 @@ import (
 // Engine runs requests. It is safe for concurrent use.
 type Engine struct {
 	store   store.Store
+	home    machine
 	owner   string
 	work    *dispatch.Local
 	modes   map[string]mode.Mode

@@ -108,6 +108,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, errors.Join(err, present.Leave())
 	}
 	e.closers = append(e.closers, present.Leave)
+	e.home = machine{dir, o.Env}
+	if o.Env == nil {
+		e.home.env = os.Environ()
+	}
 	tidy := e.work.Evict
 	if o.Resume {
 		tidy = func(ctx context.Context) error { _, err := e.Sweep(ctx); return err }

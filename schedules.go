@@ -55,8 +55,8 @@ type ScheduledRun struct {
 	Status run.Status `json:"status,omitempty"`
 }
 
-// ScheduleChanges are what changed with a report, of a schedule or of anybody's.
-type ScheduleChanges struct {
+// Comparison is what a report has that an earlier one had not, and the other way round.
+type Comparison struct {
 	Run  string    `json:"run"`
 	Made time.Time `json:"made"`
 	// Changes since the report before it; nil for the first one.
@@ -327,7 +327,7 @@ func (e *Engine) ScheduleRuns(ctx context.Context, id string) ([]ScheduledRun, e
 
 // ScheduleChanges returns what changed with the last reports of a schedule, so many
 // at most, the newest first.
-func (e *Engine) ScheduleChanges(ctx context.Context, id string, most int) ([]ScheduleChanges, error) {
+func (e *Engine) ScheduleChanges(ctx context.Context, id string, most int) ([]Comparison, error) {
 	if _, err := e.store.Schedule(ctx, id); err != nil {
 		return nil, err
 	}
@@ -335,9 +335,9 @@ func (e *Engine) ScheduleChanges(ctx context.Context, id string, most int) ([]Sc
 	if err != nil {
 		return nil, err
 	}
-	out := make([]ScheduleChanges, len(reports))
+	out := make([]Comparison, len(reports))
 	for i, r := range reports {
-		out[i] = ScheduleChanges{Run: r.Run, Made: r.Created, Changes: r.Changes, Told: r.Told()}
+		out[i] = Comparison{Run: r.Run, Made: r.Created, Changes: r.Changes, Told: r.Told()}
 	}
 	return out, nil
 }

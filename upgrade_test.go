@@ -133,7 +133,7 @@ func TestUpgradeReadsDocumentsAgain(t *testing.T) {
 		if err != nil || len(list.Collections) != 1 {
 			t.Fatalf("%+v, %v", list, err)
 		}
-		findings, err := e.Diagnose(ctx, true)
+		findings, err := e.Diagnose(ctx, Checkup{Offline: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,6 +67,9 @@ type Options struct {
 	// Uploads is the folder below which files are kept that are put into
 	// collections; "" where none can be.
 	Uploads string
+	// MaxUploads is how many bytes a user may have put into collections; 0: as many
+	// as there is room for.
+	MaxUploads int64
 	// Terms says what words are in another language, so that questions find
 	// documents in others than their own; nil: they don't.
 	Terms *terms.Dictionary
@@ -103,6 +106,7 @@ type Library struct {
 
 	docs    *documentCache
 	results *resultCache
+	room    room
 	mu      sync.Mutex
 	// By collection id: syncs wait for each other, and indexes stay open.
 	syncs map[string]*turn
@@ -114,11 +118,14 @@ type Library struct {
 // found by words only.
 func New(store Store, reader PageReader, embedder Embedder, opts Options) *Library {
 	opts = opts.withDefaults()
+	if opts.Uploads != "" {
+		store = movable{store, opts.Uploads}
+	}
 	return &Library{
 		store: store, reader: reader, embedder: embedder, opts: opts,
 		open: openFile, batchMax: batchDocuments,
 		docs: newDocumentCache(opts.Cache), results: newResultCache(opts.Results),
-		syncs: map[string]*turn{}, views: map[string]*viewSlot{},
+		room: room{used: map[string]*taken{}}, syncs: map[string]*turn{}, views: map[string]*viewSlot{},
 	}
 }
 
@@ -184,7 +191,7 @@ func (l *Library) AddRoots(ctx context.Context, name string, roots ...string) (C
 		if err != nil {
 			return Collection{}, err
 		}
-		paths, err := addRoots(c.Roots, roots)
+		paths, err := addRoots(c.Roots, l.found(roots))
 		if err != nil {
 			return Collection{}, err
 		}
@@ -199,6 +206,21 @@ func (l *Library) AddRoots(ctx context.Context, name string, roots ...string) (C
 		}
 		return l.Get(ctx, c.ID)
 	}
+}
+
+// found are roots where they are now: a run that was begun before the data directory
+// was moved names uploads where they were.
+func (l *Library) found(roots []string) []string {
+	m, ok := l.store.(movable)
+	if !ok {
+		return roots
+	}
+	roots = slices.Clone(roots)
+	here := m.here()
+	for i, root := range roots {
+		roots[i] = here(root)
+	}
+	return roots
 }
 
 // addRoots adds roots that are not among paths.
@@ -322,6 +344,7 @@ func (l *Library) Delete(ctx context.Context, name string) error {
 		if err := os.RemoveAll(own); err != nil {
 			return fmt.Errorf("collection %q is deleted, and what was put into it is not: %w", name, err)
 		}
+		l.freed(c.User)
 	}
 	return nil
 }

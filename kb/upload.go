@@ -105,7 +105,8 @@ func (l *Library) amend(ctx context.Context, name string, how func(Collection) C
 
 // Put keeps a file in a collection under a path of its own, with slashes, in place
 // of one that was there. When it returns the file is on the disk; the next Sync
-// reads it. It fails with ErrNoCollection and *PutError.
+// reads it. It fails with ErrNoCollection, *PutError, and *FullError where its owner
+// has put in too much.
 func (l *Library) Put(ctx context.Context, name, at string, from io.Reader) (bytes int64, err error) {
 	if why := badPath(at); why != "" {
 		return 0, &PutError{at, why}
@@ -128,13 +129,22 @@ func (l *Library) Put(ctx context.Context, name, at string, from io.Reader) (byt
 	}
 	aside := filepath.Join(incoming, rand.Text())
 	defer tidyIncoming(root, aside)
-	if bytes, err = l.write(ctx, root, aside, from); err != nil {
+	m, err := l.meter(ctx, c.User, from)
+	if err != nil {
+		return 0, err
+	}
+	var replaced int64
+	defer func() { m.settle(err == nil, replaced) }()
+	if bytes, err = l.write(ctx, root, aside, m); err != nil {
 		if errors.Is(err, errTooLarge) {
 			err = &PutError{at, fmt.Sprintf("it is larger than %d MiB", l.opts.MaxFile>>20)}
 		}
 		return 0, err
 	}
 	local := filepath.FromSlash(at)
+	if was, err := root.Lstat(local); err == nil && was.Mode().IsRegular() {
+		replaced = was.Size()
+	}
 	err = root.MkdirAll(filepath.Dir(local), 0o700)
 	if err == nil {
 		err = root.Rename(aside, local)
@@ -229,12 +239,7 @@ func badPath(at string) string {
 }
 
 // shelves is the folder of what is put into collections, without links as roots are.
-func (l *Library) shelves() string {
-	if real, err := filepath.EvalSymlinks(l.opts.Uploads); err == nil {
-		return real
-	}
-	return l.opts.Uploads
-}
+func (l *Library) shelves() string { return realPath(l.opts.Uploads) }
 
 // newFolder makes a folder for what is put into a collection.
 func (l *Library) newFolder() (string, error) {
@@ -347,6 +352,7 @@ func (l *Library) Discard(ctx context.Context, name string, numbers ...int64) er
 			}
 		}
 	}
+	l.freed(c.User)
 	return l.forget(ctx, c.ID, numbers)
 }
 

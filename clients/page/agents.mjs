@@ -2,7 +2,7 @@
 
 import { accessible, assert, expect, given, open, tab } from './browser.mjs';
 
-const { chromium, url, first, second, shots } = given();
+const { chromium, url, gate, first, second, shots } = given();
 
 await open(chromium, async (browser) => {
   const page = await tab(browser, url, { quiet: ['400'] });
@@ -66,6 +66,19 @@ await open(chromium, async (browser) => {
   await expect(page.locator('.prose')).text('The lamp is in the tower.');
   await page.goto(desk);
   await expect(page.locator('.figures')).text(/Served\s+1/);
+
+  // Three come at once to one slot: the list says what it does and who waits, and
+  // that it is over.
+  assert.ok((await fetch(gate + '/close')).ok);
+  const ask = (question) => fetch(url + '/api/runs', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ mode: 'agent', instance: desk.split('/').pop(), question }) });
+  for (const n of [1, 2, 3]) assert.equal((await ask('Wait, ' + n)).status, 201);
+  await page.goto('/fleet');
+  await expect(page.locator('#instances ~ .runs')).text(/busy\s+At work 1\/1\s+Waiting 2\/10/);
+  await accessible(page, 'an instance at work');
+  assert.ok((await fetch(gate + '/open')).ok);
+  await expect(page.locator('#instances ~ .runs')).text(/ready/);
+  await page.goto(desk);
+  await expect(page.locator('.figures')).text(/Served\s+4/);
   await button('Stop').click();
   await expect(page.locator('.pill')).text('stopped');
   assert.ok(await page.getByPlaceholder('What is it to do?').isDisabled());

@@ -24,6 +24,16 @@ await open(chromium, async (browser) => {
   await page.locator('.library > .chips .chip').click();
   await expect(page.locator('.runs li')).count(1);
   await expect(page.locator('.below .chip')).text('bridges');
+  assert.match(await page.getByRole('button', { name: 'Fork “' }).first().getAttribute('title'), /^Fork “/);
+  await page.getByRole('searchbox').fill('harbour Quist');
+  await expect(page.locator('.runs li')).count(1); // words of the report
+  await page.getByRole('searchbox').fill('xylophone');
+  await expect(page.locator('.empty')).shown();
+
+  // A second window on the report, which is never reloaded.
+  const other = await tab(browser, url, { quiet: ['400 (Bad Request)'] });
+  await other.goto('/run/' + run);
+  await expect(other.locator('.report button.cite.verified')).atLeast(3);
 
   // A paragraph is changed: what is new has no mark, the rest keeps its own.
   await page.goto('/run/' + run);
@@ -32,6 +42,22 @@ await open(chromium, async (browser) => {
   const plots = await page.locator('svg.plot').count();
   const report = await (await fetch(`${url}/api/runs/${run}/report.json`)).json();
   assert.equal(plots, (report.sections ?? []).flatMap((s) => s.plots ?? []).length, 'each plot is drawn');
+  // The outline says of each part how many of its sentences have a source, and the
+  // rest are those that can be highlighted.
+  const shares = (await page.locator('.outline small').allInnerTexts()).map((s) => s.split('/').map(Number));
+  assert.equal(shares.length, await page.locator('.report h2').count(), 'each part has its share');
+  assert.ok(shares.every(([cited, all]) => cited > 0 && cited <= all), shares.join(' '));
+  assert.equal(shares.reduce((n, [cited, all]) => n + all - cited, 0), Number(await page.locator('.tick small').innerText()));
+  // No line begins with a mark or with what closes its sentence.
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    assert.ok(await page.locator('.held').evaluateAll((all) => all.every((h) => h.getClientRects().length === 1)), 'marks are torn from their words');
+  }
+  // Sources are found by words; what buttons without words do is said on them.
+  await page.locator('.sources .find input').fill('KELDRA');
+  await expect(page.locator('.sources li')).count(report.sources.filter((s) => /keldra/i.test(s.title + s.uri + s.author)).length);
+  await page.locator('.sources .find input').fill('');
+  await expect(page.locator('.sources li')).count(report.sources.length);
   const verified = await page.locator('.report button.cite.verified').count();
   const doubted = await page.locator('.report .unsupported').count();
   await page.getByRole('button', { name: 'Edit' }).click();
@@ -45,12 +71,32 @@ await open(chromium, async (browser) => {
   await expect(page.locator('.report')).text(cheese);
   await expect(page.locator('.report .unsupported')).count(doubted + 2);
   await expect(page.locator('.report button.cite.verified')).count(verified);
+  await expect(other.locator('.notice.edited')).text('Sentences not checked: 2.');
+  await expect(other.locator('.report')).text(cheese);
+
+  // Two change the same: the second is told so, and keeps what was written.
+  await other.getByRole('button', { name: 'Edit' }).click();
+  await other.locator('.block > button').first().click();
+  await other.locator('.block textarea').fill('Something else.');
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.locator('.block > button').first().click();
+  await page.locator('.block textarea').fill('It is quite another town.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(other.locator('.notice.edited')).text('Changed by hand: 2.');
+  await other.getByRole('button', { name: 'Save' }).click();
+  await expect(other.locator('.block [role=alert]')).text('meanwhile');
+  assert.equal(await other.locator('.block textarea').inputValue(), 'Something else.');
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Undo the last change' }).click();
+  await expect(other.locator('.notice.edited')).text('Changed by hand: 1.');
+  await other.reload();
 
   // Checked again, one is borne out and one is not; another tab sees the same.
   await page.getByRole('button', { name: 'Check again' }).click();
   await expect(page.locator('.notice.edited')).text('All of it is checked');
   await expect(page.locator('.report .unsupported')).count(doubted + 1);
   await expect(page.locator('.report button.cite.verified')).atLeast(verified + 1);
+  await expect(other.locator('.report .unsupported')).count(doubted + 1);
   await page.reload();
   await expect(page.locator('.report')).text(cheese);
   await page.getByRole('button', { name: 'Show the original' }).click();
@@ -59,6 +105,8 @@ await open(chromium, async (browser) => {
   await page.getByRole('button', { name: 'Show the edited' }).click();
   await page.getByRole('button', { name: 'Undo the last change' }).click();
   await expect(page.locator('.notice.edited')).text('Sentences not checked: 2.');
+
+  await expect(other.locator('.notice.edited')).text('Sentences not checked: 2.');
 
   // What is taken along has it, marked.
   const [md] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Markdown' }).click()]);
@@ -104,5 +152,6 @@ await open(chromium, async (browser) => {
   await page.waitForURL(/\/run\//);
   await expect(page.locator('.pill.done')).shown();
   await expect(page.locator('.report button.cite.verified')).atLeast(3);
+  await other.done();
   await page.done();
 });

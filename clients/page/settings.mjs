@@ -69,6 +69,13 @@ await open(chromium, async (browser) => {
   await page.getByRole('button', { name: 'Check the search engines too' }).click();
   await expect(page.locator('#doctor ~ ul')).text('engine searxng');
 
+  for (const what of ['data directory', 'parser pdf', 'font Latin', 'browser', 'model']) await expect(page.locator('#doctor ~ ul')).text(what);
+  await page.locator('select').first().selectOption('zh');
+  for (const what of ['数据目录', '数据库', '浏览器', '模型']) await expect(page.locator('#doctor ~ ul')).text(what);
+  assert.doesNotMatch(await page.locator('#doctor ~ ul').innerText(), /parser|database|directory|browser/);
+  await page.locator('select').first().selectOption('en');
+  await expect(page.locator('#doctor ~ ul')).text('data directory');
+
   // What a snippet says works.
   const asked = "What's said of \"lamps\"?";
   const run = await (await as(root, '/api/runs', { mode: 'chat', question: asked })).json();
@@ -82,8 +89,13 @@ await open(chromium, async (browser) => {
   const Async = Object.getPrototypeOf(async () => undefined).constructor;
   await new Async('OpenAI', 'process', 'console', code.replace(/^import .*$/m, ''))(OpenAI, process, { log: (x) => said.push(x) });
   assert.deepEqual(said, ['I am here.']);
+  await page.locator('.chip', { hasText: 'SSE' }).click();
+  await expect(page.locator('#snippets ~ .copied pre')).text(`/api/runs/${run.id}/events`);
   await page.locator('.chip', { hasText: 'curl' }).click();
   await expect(page.locator('#snippets ~ .copied pre')).text(`What'\\''s said of`);
+  // The events of that run are a click away.
+  await page.getByRole('link', { name: 'All events of your last run' }).click();
+  await expect(page.locator('.log')).text('run.status');
   await page.done();
 
   // A user has the page's settings and the snippets, and is told whose the rest is.

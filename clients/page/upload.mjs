@@ -4,11 +4,11 @@
 
 import { accessible, assert, expect, fits, given, open, tab } from './browser.mjs';
 
-const { chromium, url, gate, folder, shots } = given();
+const { chromium, url, gate, folder, dropped, shots } = given();
 const words = 'The lamp is kept in the tower by the old harbour';
 
 await open(chromium, async (browser) => {
-  const page = await tab(browser, url, { quiet: ['ERR_CONNECTION', 'ERR_EMPTY_RESPONSE', 'ERR_INCOMPLETE'] });
+  const page = await tab(browser, url, { quiet: ['ERR_CONNECTION', 'ERR_EMPTY_RESPONSE', 'ERR_INCOMPLETE', '413'] });
   const input = (label) => page.locator(`input[type=file][aria-label="${label}"]`);
   const file = (name, text) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
   await page.goto('/knowledge');
@@ -42,22 +42,30 @@ await open(chromium, async (browser) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.getByPlaceholder('Name of a file or folder').fill('');
 
-  // Dropped: a folder as browsers hand it over, and what of it is taken out again.
-  await page.evaluate(() => {
-    const leaf = (path, text) => ({ isFile: true, fullPath: path, file: (ok) => ok(new File([text], path.split('/').pop())) });
-    const entries = [leaf('/dropped/new.md', '# New\n\nThe keeper sings on Sundays.'), leaf('/dropped/deep/er.txt', 'The stairs have 199 steps.')];
-    let read = false;
-    const dir = { isDirectory: true, fullPath: '/dropped', createReader: () => ({ readEntries: (ok) => ok(read ? [] : ((read = true), entries)) }) };
-    const drop = new Event('drop', { bubbles: true, cancelable: true });
-    drop.dataTransfer = { items: [{ kind: 'file', webkitGetAsEntry: () => dir, getAsFile: () => null }] };
-    document.querySelector('.drop').dispatchEvent(drop);
-  });
+  // Dropped, a folder from the disk: on its place, and beside it, where the browser
+  // would show a file in the place of the page.
+  const cdp = await page.context().newCDPSession(page);
+  const drop = async (x, y, ...files) => {
+    for (const type of ['dragEnter', 'dragOver', 'drop']) await cdp.send('Input.dispatchDragEvent', { type, x, y, data: { items: [], files, dragOperationsMask: 1 } });
+  };
+  await drop(720, 5, dropped + '/new.md');
+  await expect(page.locator('.given li.read')).text('new.md');
+  await page.locator('.drop').scrollIntoViewIfNeeded();
+  const at = await page.locator('.drop').boundingBox();
+  await drop(at.x + 40, at.y + 20, dropped);
   await expect(page.locator('.given li.read')).count(2);
   await expect(page.locator('.files')).text('dropped/deep/er.txt');
   page.removeAllListeners('dialog');
   page.on('dialog', (d) => d.accept());
-  await page.getByRole('button', { name: 'Delete dropped/new.md' }).click();
+  for (const path of ['dropped/new.md', 'new.md']) {
+    await page.getByRole('button', { name: 'Delete ' + path, exact: true }).click();
+    await expect(page.getByRole('button', { name: 'Delete ' + path, exact: true })).gone();
+  }
   await expect(page.locator('.files > li')).count(5);
+
+  // What is too much for the server is refused, with what to do about it.
+  await input('Choose files').setInputFiles([file('much.txt', 'rope '.repeat(300_000))]);
+  await expect(page.locator('.given li.refused')).text('kb.max_uploads_mb');
   await page.getByRole('button', { name: 'Tags' }).click();
   await page.getByLabel('Tags, with commas between').fill('sea，港口');
   await page.getByRole('button', { name: 'Save' }).click();

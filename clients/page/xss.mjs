@@ -52,7 +52,7 @@ await open(chromium, async (browser) => {
       conflicts: list.map((p) => ({ a: { passage: { source: 1, start: 0, end: 4 }, quote: p, value: p, date: p }, b: { passage: { source: 2, start: 0, end: 4 }, quote: p, value: p } })),
     };
     const record = { id: 'x', session: 'x', mode: list[0], title: list[0], status: 'done', created: '2026-01-01T00:00:00Z', active: 0, last_seq: 1, failure: { code: 'x', message: list[0], hint: list[0] } };
-    await page.route('**/api/runs/x/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(list) }));
+    await page.route('**/api/runs/x/events*', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(list) }));
     await page.route('**/api/runs/x?view=record', (r) => r.fulfill(json(record)));
     await page.route('**/api/runs/x/report.json', (r) => r.fulfill(json(report)));
     await page.route('**/api/runs/x/snapshots/*', (r) => r.fulfill({ contentType: 'text/plain', body: list.join('\n') }));
@@ -65,7 +65,7 @@ await open(chromium, async (browser) => {
     await page.route('**/api/kb/collections/x/search', (r) => r.fulfill(json({ hits: list.map((text) => ({ path: text, title: text, text, headings: [text], score: 1 })) })));
     await page.route('**/api/doctor*', (r) => r.fulfill(json(list.map((what) => ({ what, ok: false, detail: what, hint: what })))));
 
-    await page.route('**/api/runs/y/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(list, false) }));
+    await page.route('**/api/runs/y/events*', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(list, false) }));
     await page.route('**/api/runs/y?view=record', (r) => r.fulfill(json({ ...record, id: 'y' })));
 
     // Names and notes of templates, descriptions and results of tools (those of MCP servers are others' words), errors of models.
@@ -95,7 +95,7 @@ await open(chromium, async (browser) => {
         }
         for (const el of document.querySelectorAll('#main *')) {
           for (const a of el.attributes) if (/^on/i.test(a.name)) bad.push('a handler: ' + el.outerHTML.slice(0, 120));
-          if (el.parentElement.closest('.prose') && (el.id && !/^part-\d+$/.test(el.id) || (el.className && !/^(cite( verified)?|unsupported|wide)$/.test(el.className)))) bad.push('a part of the page: ' + el.outerHTML.slice(0, 120));
+          if (el.parentElement.closest('.prose') && (el.id && !/^part-\d+$/.test(el.id) || (el.className && !/^(cite( verified)?|unsupported|wide|held)$/.test(el.className)))) bad.push('a part of the page: ' + el.outerHTML.slice(0, 120));
         }
         for (const a of document.querySelectorAll('#main a[href]')) {
           const ours = a.hasAttribute('data-go') || a.getAttribute('href').startsWith('#part-') || a.getAttribute('href') === '/docs';

@@ -266,7 +266,7 @@ func (c schedulesShow) Run(a *app) error {
 	})
 }
 
-func (schedulesShow) text(code lang.Code, s dossier.Schedule, runs []dossier.ScheduledRun, changes []dossier.ScheduleChanges) string {
+func (schedulesShow) text(code lang.Code, s dossier.Schedule, runs []dossier.ScheduledRun, changes []dossier.Comparison) string {
 	var b strings.Builder
 	row := func(name, value string) {
 		if value != "" {
@@ -295,7 +295,7 @@ func (schedulesShow) text(code lang.Code, s dossier.Schedule, runs []dossier.Sch
 	if len(changes) == 0 {
 		return b.String()
 	}
-	told := func(heading string, c dossier.ScheduleChanges) {
+	told := func(heading string, c dossier.Comparison) {
 		b.WriteString("\n" + heading + "\n")
 		for _, sentence := range c.Told {
 			b.WriteString("  - " + term.Line(sentence) + "\n")
@@ -304,7 +304,7 @@ func (schedulesShow) text(code lang.Code, s dossier.Schedule, runs []dossier.Sch
 	last := changes[0]
 	if last.Changes != nil {
 		told(lang.Text(code, "heading.changes"), last)
-		differs := func(c dossier.ScheduleChanges) bool { return c.Changes != nil && !c.Changes.None() }
+		differs := func(c dossier.Comparison) bool { return c.Changes != nil && !c.Changes.None() }
 		if i := slices.IndexFunc(changes, differs); i > 0 {
 			told(lang.Text(code, "schedules.changed", "time", day(changes[i].Made)), changes[i])
 		}

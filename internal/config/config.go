@@ -224,12 +224,13 @@ type KBQA struct {
 
 // KB is about collections.
 type KB struct {
-	TopBM25   int     `key:"hybrid_top_bm25" alias:"hybrid_top_bm25" default:"50" min:"1" max:"1000" help:"Passages found by words that a search looks at."`
-	TopDense  int     `key:"hybrid_top_dense" alias:"hybrid_top_dense" default:"50" min:"1" max:"1000" help:"Passages found by meaning that a search looks at, where models.embeddings is configured."`
-	K         float64 `key:"hybrid_k" alias:"hybrid_k" default:"5" min:"1" max:"1000" help:"Constant of the reciprocal rank fusion of the two: the smaller it is, the more the first of each count."`
-	ChunkSize int     `key:"chunk_size" default:"0" min:"0" max:"20000" help:"Letters in a passage; 0 is the default. Documents that were cut otherwise are read again by the next sync."`
-	MaxFileMB int     `key:"max_file_mb" default:"64" min:"1" max:"4096" help:"Larger files are listed and not read, in MiB."`
-	Dictd     string  `key:"dictd" kind:"path" default:"/usr/share/dictd" help:"Folder of dictd's dictionaries that are installed on this machine; those between English and Russian or Chinese help to search in another language. Empty uses none."`
+	TopBM25      int     `key:"hybrid_top_bm25" alias:"hybrid_top_bm25" default:"50" min:"1" max:"1000" help:"Passages found by words that a search looks at."`
+	TopDense     int     `key:"hybrid_top_dense" alias:"hybrid_top_dense" default:"50" min:"1" max:"1000" help:"Passages found by meaning that a search looks at, where models.embeddings is configured."`
+	K            float64 `key:"hybrid_k" alias:"hybrid_k" default:"5" min:"1" max:"1000" help:"Constant of the reciprocal rank fusion of the two: the smaller it is, the more the first of each count."`
+	ChunkSize    int     `key:"chunk_size" default:"0" min:"0" max:"20000" help:"Letters in a passage; 0 is the default. Documents that were cut otherwise are read again by the next sync."`
+	MaxFileMB    int     `key:"max_file_mb" default:"64" min:"1" max:"4096" help:"Larger files are listed and not read, in MiB."`
+	MaxUploadsMB int     `key:"max_uploads_mb" trusted:"true" default:"10240" min:"0" max:"1073741824" help:"Most that one user may have put into collections, in MiB; 0 is no limit."`
+	Dictd        string  `key:"dictd" kind:"path" default:"/usr/share/dictd" help:"Folder of dictd's dictionaries that are installed on this machine; those between English and Russian or Chinese help to search in another language. Empty uses none."`
 }
 
 // Prompts replace the built-in ones. {available_tools} and {current_date} are filled in.

@@ -36,6 +36,11 @@ type Dispatcher interface {
 	// everything as it happens until the run is over; transient events if it is
 	// worked on here. A yielded error is terminal.
 	Follow(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error]
+	// Stay is Follow that goes on when the run is over: with its afterwords, and with
+	// all that happens if it is taken up again.
+	Stay(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error]
+	// Tell tells followers of an event that was appended here and not by a run.
+	Tell(ev event.Event)
 	// Forget drops a run that is gone.
 	Forget(ctx context.Context, id string)
 	// Sweep looks for what was left behind and has it go on. It returns how many

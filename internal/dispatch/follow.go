@@ -25,6 +25,18 @@ func (l *Local) Follow(ctx context.Context, id string, after int64) iter.Seq2[ev
 	}
 }
 
+// Stay implements Dispatcher.
+func (l *Local) Stay(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		w := l.Watch(id)
+		defer w.Leave()
+		w.follow(ctx, &tail{l: l, id: id, last: after, stays: true, yield: yield})
+	}
+}
+
+// Tell implements Dispatcher.
+func (l *Local) Tell(ev event.Event) { l.hub.publish(ev) }
+
 // Watcher follows a run from the moment at which it was made.
 type Watcher struct {
 	l *Local
@@ -41,11 +53,15 @@ func (w *Watcher) Leave() { w.l.hub.leave(w.f) }
 // Follow yields what Dispatcher.Follow promises, or all of a new run as it
 // happens when after is Begin.
 func (w *Watcher) Follow(ctx context.Context, after int64, yield func(event.Event, error) bool) {
-	t := &tail{l: w.l, id: w.f.run, last: max(after, 0), yield: yield}
-	if after != Begin && !t.rest(ctx) {
+	w.follow(ctx, &tail{l: w.l, id: w.f.run, last: max(after, 0), begins: after == Begin, yield: yield})
+}
+
+func (w *Watcher) follow(ctx context.Context, t *tail) {
+	yield := t.yield
+	if !t.begins && !t.rest(ctx) {
 		return
 	}
-	for !t.over {
+	for !t.ended() {
 		select {
 		case <-ctx.Done():
 			yield(event.Event{}, context.Cause(ctx))
@@ -68,7 +84,13 @@ type tail struct {
 	last  int64
 	over  bool
 	yield func(event.Event, error) bool
+	// begins says that nothing of the run is to be read before it is told, stays that
+	// the follower waits for what comes behind its end.
+	begins, stays bool
 }
+
+// ended says whether there is no more to come.
+func (t *tail) ended() bool { return t.over && !t.stays }
 
 // catchUp yields what the store has beyond what was yielded.
 func (t *tail) catchUp(ctx context.Context) bool {
@@ -115,11 +137,11 @@ func (t *tail) take(ctx context.Context, n news) bool {
 		return false
 	}
 	for _, ev := range n.events {
-		if !t.over && !t.one(ctx, ev) {
+		if !t.ended() && !t.one(ctx, ev) {
 			return false
 		}
 	}
-	return t.over || !n.look || t.look(ctx)
+	return t.ended() || !n.look || t.look(ctx)
 }
 
 // one yields a live event, after those of the store that come before it.

@@ -151,13 +151,23 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 // ErrGone; whoever serves the directory next goes on after the last sequence. Who
 // was too slow and is cut off comes back by itself.
 func (c *Client) Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	return c.streams(ctx, id, after, "")
+}
+
+// Stay implements Runs.
+func (c *Client) Stay(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	return c.streams(ctx, id, after, "&stay=true")
+}
+
+// streams yields the events of one stream after the other, as a query says.
+func (c *Client) streams(ctx context.Context, id string, after int64, query string) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		// A reader that stops early must not wait for the next event.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		for again := true; again; {
 			var err error
-			if after, again, err = c.follow(ctx, id, after, yield); err != nil {
+			if after, again, err = c.follow(ctx, id, after, query, yield); err != nil {
 				yield(event.Event{}, err)
 				return
 			}
@@ -167,8 +177,8 @@ func (c *Client) Events(ctx context.Context, id string, after int64) iter.Seq2[e
 
 // follow yields the events of one stream. It returns the sequence up to which
 // that was, and whether there are more in another one.
-func (c *Client) follow(ctx context.Context, id string, after int64, yield func(event.Event, error) bool) (last int64, again bool, err error) {
-	resp, err := c.send(ctx, http.MethodGet, fmt.Sprintf("%s/events?after=%d", path(id), after), "text/event-stream", nil)
+func (c *Client) follow(ctx context.Context, id string, after int64, query string, yield func(event.Event, error) bool) (last int64, again bool, err error) {
+	resp, err := c.send(ctx, http.MethodGet, fmt.Sprintf("%s/events?after=%d%s", path(id), after, query), "text/event-stream", nil)
 	if err != nil {
 		return after, false, err
 	}

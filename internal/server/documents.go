@@ -114,11 +114,18 @@ func documentRoutes() []Route {
 func putFile(w http.ResponseWriter, r *http.Request) error {
 	body := &steadyBody{from: r.Body, control: http.NewResponseController(w)}
 	stored, err := EngineOf(r.Context()).PutFile(r.Context(), r.PathValue("name"), r.URL.Query().Get("path"), body)
+	if err != nil && body.err == nil {
+		_, _ = io.CopyN(io.Discard, body, mostRefused) // what comes of it does not matter
+	}
 	if body.err != nil {
 		return badBody(body.err)
 	}
 	return give(w, stored, err)
 }
+
+// mostRefused is how much of a file is taken in that is not wanted: browsers hear
+// why only when they have sent it.
+const mostRefused = 64 << 20
 
 // steadyBody is a body that may take as long as it likes if it keeps coming.
 type steadyBody struct {
@@ -155,10 +162,10 @@ func placeIn(r *http.Request) (n int64, skip, limit int, err error) {
 func listDocuments(w http.ResponseWriter, r *http.Request) (err error) {
 	q := r.URL.Query()
 	f := kb.EntryFilter{Words: q.Get("q")}
-	if text := q.Get("failed"); text != "" {
-		failed, err := strconv.ParseBool(text)
+	if q.Get("failed") != "" {
+		failed, err := flag(r, "failed")
 		if err != nil {
-			return &dossier.UsageError{Message: fmt.Sprintf("failed is %q", text), Hint: "write true or false"}
+			return err
 		}
 		f.Failed = &failed
 	}

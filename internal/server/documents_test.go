@@ -41,6 +41,7 @@ func TestFilesOverHTTP(t *testing.T) {
 	if status, said, err := s.try(s.ann, "PUT", shelf+"/files?path=large.txt", strings.Repeat("x", 65<<20)); err == nil && (status != http.StatusBadRequest || !strings.Contains(said, "larger than 64 MiB")) {
 		t.Errorf("a file that is too large: %d %.200s", status, said)
 	}
+	want(s.ann, "GET", "/api/kb/collections", "", http.StatusOK, `"max_file":67108864`)
 	want(s.ann, "GET", shelf, "", http.StatusOK, `"unread":3`)
 	if said := want(s.ann, "GET", shelf, "", http.StatusOK, `"uploads":true`); strings.Contains(said, "uploads/") {
 		t.Errorf("it tells where files are kept: %s", said)
@@ -65,4 +66,24 @@ func TestFilesOverHTTP(t *testing.T) {
 	want(s.ann, "PATCH", shelf, `{"tags":["港口"]}`, http.StatusOK, `"tags":["港口"]`)
 	want(s.ann, "POST", shelf+"/ingest", `{"reread":true}`, http.StatusCreated, "")
 	want(s.ann, "DELETE", shelf, "", http.StatusNoContent, "")
+}
+
+// A user who has put in as much as one may is told so, and what to do; others go on.
+func TestUploadsAreLimited(t *testing.T) {
+	s := serveOf(open(t, t.TempDir(), "DOSSIER_KB_MAX_UPLOADS_MB=1"), nil)
+	for who, token := range map[string]string{"ann": s.ann, "bob": s.bob} {
+		decoded[kb.Collection](s, http.StatusCreated, token, "POST", "/api/kb/collections", `{"name":"`+who+`"}`)
+		put := func(at string, bytes, status int, words string) {
+			t.Helper()
+			got, said := s.ask(token, "PUT", "/api/kb/collections/"+who+"/files?path="+at, strings.Repeat("x", bytes))
+			if got != status || !strings.Contains(said, words) {
+				t.Errorf("%s: %d %s", at, got, said)
+			}
+		}
+		put("a.txt", 700<<10, http.StatusOK, "")
+		put("b.txt", 700<<10, http.StatusRequestEntityTooLarge, "uploads_full")
+		put("b.txt", 20<<20, http.StatusRequestEntityTooLarge, "kb.max_uploads_mb")
+		put("a.txt", 200<<10, http.StatusOK, "") // in its place
+		put("b.txt", 700<<10, http.StatusOK, "")
+	}
 }

@@ -44,7 +44,7 @@ func finishedRoutes() []Route {
 		},
 		{
 			Pattern: "GET " + aRun + "/changes", Scope: access.Read, Doc: &Doc{
-				Summary: "What the report of a run has that an earlier one had not, and the other way round", Reply: dossier.ScheduleChanges{}, Query: []Param{{"since", "string", "the run with the earlier report"}},
+				Summary: "What the report of a run has that an earlier one had not, and the other way round", Reply: dossier.Comparison{}, Query: []Param{{"since", "string", "the run with the earlier report"}},
 			},
 			Serve: func(w http.ResponseWriter, r *http.Request) error {
 				c, err := EngineOf(r.Context()).Compare(r.Context(), r.URL.Query().Get("since"), r.PathValue("id"))
@@ -122,8 +122,8 @@ func (c *Client) UndoEdit(ctx context.Context, id string) (*report.Report, error
 }
 
 // Compare implements Runs.
-func (c *Client) Compare(ctx context.Context, before, after string) (dossier.ScheduleChanges, error) {
-	return fetch[dossier.ScheduleChanges](ctx, c, http.MethodGet, path(after)+"/changes?since="+url.QueryEscape(before), nil)
+func (c *Client) Compare(ctx context.Context, before, after string) (dossier.Comparison, error) {
+	return fetch[dossier.Comparison](ctx, c, http.MethodGet, path(after)+"/changes?since="+url.QueryEscape(before), nil)
 }
 
 // Tag implements Runs.
@@ -161,7 +161,7 @@ func (v view) UndoEdit(ctx context.Context, id string) (r *report.Report, err er
 }
 
 // Compare implements Runs.
-func (v view) Compare(ctx context.Context, before, after string) (c dossier.ScheduleChanges, err error) {
+func (v view) Compare(ctx context.Context, before, after string) (c dossier.Comparison, err error) {
 	err = v.with(ctx, after, func(after string) error {
 		if before == "" {
 			return &dossier.UsageError{Message: "since names no run", Hint: "GET /api/runs lists them"}

@@ -11,6 +11,7 @@ import (
 	"dossier"
 	"dossier/internal/access"
 	"dossier/kb"
+	"dossier/lang"
 	"dossier/report"
 )
 
@@ -73,7 +74,7 @@ func libraryRoutes() []Route {
 			},
 		},
 		{Pattern: "GET /api/doctor", Scope: access.Admin, Serve: diagnose, Doc: &Doc{
-			Summary: "Check that everything works", Reply: []dossier.Finding{}, Query: []Param{{"offline", "boolean", "ask nobody outside"}},
+			Summary: "Check that everything works", Reply: []dossier.Finding{}, Query: []Param{{"offline", "boolean", "ask nobody outside"}, {"lang", "string", "what it is told in: en, ru or zh"}},
 		}},
 	}
 }
@@ -91,15 +92,26 @@ func searchIn(name func(*http.Request) string) Handler {
 	}
 }
 
-func diagnose(w http.ResponseWriter, r *http.Request) error {
-	offline := false
-	if text := r.URL.Query().Get("offline"); text != "" {
-		var err error
-		if offline, err = strconv.ParseBool(text); err != nil {
-			return &dossier.UsageError{Message: fmt.Sprintf("offline is %q", text), Hint: "write true or false"}
-		}
+// flag reads a setting of the query that is true or false; false where it is not there.
+func flag(r *http.Request, name string) (bool, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return false, nil
 	}
-	found, err := EngineOf(r.Context()).Diagnose(r.Context(), offline)
+	set, err := strconv.ParseBool(text)
+	if err != nil {
+		err = &dossier.UsageError{Message: fmt.Sprintf("%s is %q", name, text), Hint: "write true or false"}
+	}
+	return set, err
+}
+
+func diagnose(w http.ResponseWriter, r *http.Request) error {
+	offline, err := flag(r, "offline")
+	if err != nil {
+		return err
+	}
+	c := dossier.Checkup{Offline: offline, Lang: lang.Code(r.URL.Query().Get("lang"))}
+	found, err := EngineOf(r.Context()).Diagnose(r.Context(), c)
 	return give(w, nonNil(found), err)
 }
 
@@ -146,8 +158,9 @@ func (c *Client) UseCollection(ctx context.Context, name string) (kb.Collection,
 }
 
 // Diagnose implements Library.
-func (c *Client) Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error) {
-	return fetch[[]dossier.Finding](ctx, c, http.MethodGet, "/api/doctor?offline="+strconv.FormatBool(offline), nil)
+func (c *Client) Diagnose(ctx context.Context, how dossier.Checkup) ([]dossier.Finding, error) {
+	q := url.Values{"offline": {strconv.FormatBool(how.Offline)}, "lang": {string(how.Lang)}}
+	return fetch[[]dossier.Finding](ctx, c, http.MethodGet, "/api/doctor?"+q.Encode(), nil)
 }
 
 // Abilities implements Library.

@@ -84,7 +84,7 @@ var known = []struct {
 
 // statusOf are the HTTP statuses of problems that are not in the table above.
 var statusOf = map[string]int{
-	"usage": http.StatusBadRequest, "config": http.StatusBadRequest, "queue_full": http.StatusTooManyRequests,
+	"usage": http.StatusBadRequest, "config": http.StatusBadRequest, "queue_full": http.StatusTooManyRequests, "uploads_full": http.StatusRequestEntityTooLarge,
 	"instance_state": http.StatusConflict, "foreign_session": http.StatusConflict, "no_route": http.StatusNotFound, "forbidden": http.StatusForbidden,
 	"unauthorized": http.StatusUnauthorized, "rate_limit": http.StatusTooManyRequests, "too_many_streams": http.StatusTooManyRequests,
 	"slow_body": http.StatusRequestTimeout, "too_large": http.StatusRequestEntityTooLarge, "wrong_host": http.StatusMisdirectedRequest, "foreign_origin": http.StatusForbidden,
@@ -139,12 +139,15 @@ func Describe(err error) *Problem {
 func usageCode(usage *dossier.UsageError) string {
 	var (
 		full    *fleet.QueueFullError
+		stored  *kb.FullError
 		state   *fleet.StateError
 		session *fleet.SessionError
 	)
 	switch err := usage.Err; {
 	case errors.As(err, &full):
 		return "queue_full"
+	case errors.As(err, &stored):
+		return "uploads_full"
 	case errors.As(err, &state):
 		return "instance_state"
 	case errors.As(err, &session):

@@ -15,6 +15,7 @@ import (
 	"dossier/event"
 	"dossier/internal/server"
 	"dossier/internal/store"
+	"dossier/lang"
 	"dossier/mode"
 	"dossier/reader"
 	"dossier/run"
@@ -94,10 +95,11 @@ type bench struct {
 	serving *server.Server
 }
 
-func open(t *testing.T, dir string) *bench {
+// open opens an engine, with settings as variables of the environment.
+func open(t *testing.T, dir string, settings ...string) *bench {
 	t.Helper()
 	release := make(chan struct{})
-	env := []string{"HOME=" + t.TempDir(), "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}
+	env := append([]string{"HOME=" + t.TempDir(), "DOSSIER_CONFIG=none", "DOSSIER_SEARCH_ENGINES=none"}, settings...)
 	e, err := dossier.Open(t.Context(), dossier.Options{DataDir: dir, Env: env, Modes: []mode.Mode{scripted{release}}})
 	if err != nil {
 		t.Fatal(err)
@@ -315,11 +317,11 @@ var operations = []operation{
 	}},
 	{"the doctor", func(b *bench) []string {
 		var out []string
-		for _, offline := range []bool{true, false} {
-			found, err := b.Diagnose(b.t.Context(), offline)
-			out = append(out, fmt.Sprint("offline ", offline), describe(err))
+		for _, how := range []dossier.Checkup{{Offline: true}, {}, {Offline: true, Lang: lang.Russian}} {
+			found, err := b.Diagnose(b.t.Context(), how)
+			out = append(out, fmt.Sprint("offline ", how.Offline), describe(err))
 			for _, f := range found {
-				if f.What == "database" || f.What == "web search" {
+				if slices.Contains([]string{"database", "web search", "model", "модель"}, f.What) {
 					out = append(out, fmt.Sprintf("%s %t %s (%s) %t %t", f.What, f.OK, f.Detail, f.Hint, f.Optional, f.Unset))
 				}
 			}

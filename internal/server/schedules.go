@@ -21,7 +21,7 @@ type Schedules interface {
 	RemoveSchedule(ctx context.Context, id string) error
 	FireSchedule(ctx context.Context, id string) (dossier.Firing, error)
 	ScheduleRuns(ctx context.Context, id string) ([]dossier.ScheduledRun, error)
-	ScheduleChanges(ctx context.Context, id string, most int) ([]dossier.ScheduleChanges, error)
+	ScheduleChanges(ctx context.Context, id string, most int) ([]dossier.Comparison, error)
 }
 
 // Webhooks is what can be done with those who are told when runs end.
@@ -71,7 +71,7 @@ func scheduleRoutes() []Route {
 			Summary: "List the last times that a schedule was due, with how each run stands, the newest first", Reply: []dossier.ScheduledRun{},
 		}},
 		{Pattern: "GET " + aSchedule + "/changes", Scope: access.Read, Serve: scheduleChanges, Doc: &Doc{
-			Summary: "What changed with each of the last reports of a schedule, the newest first", Reply: []dossier.ScheduleChanges{},
+			Summary: "What changed with each of the last reports of a schedule, the newest first", Reply: []dossier.Comparison{},
 			Query: []Param{{"limit", "integer", "how many, 10 by default and 100 at most"}},
 		}},
 	}
@@ -201,8 +201,8 @@ func (c *Client) ScheduleRuns(ctx context.Context, id string) ([]dossier.Schedul
 }
 
 // ScheduleChanges implements Schedules.
-func (c *Client) ScheduleChanges(ctx context.Context, id string, most int) ([]dossier.ScheduleChanges, error) {
-	return fetch[[]dossier.ScheduleChanges](ctx, c, http.MethodGet, fmt.Sprintf("%s/changes?limit=%d", schedulePath(id), most), nil)
+func (c *Client) ScheduleChanges(ctx context.Context, id string, most int) ([]dossier.Comparison, error) {
+	return fetch[[]dossier.Comparison](ctx, c, http.MethodGet, fmt.Sprintf("%s/changes?limit=%d", schedulePath(id), most), nil)
 }
 
 // Webhooks implements Webhooks.

@@ -56,7 +56,7 @@ func TestSchedulesOverHTTP(t *testing.T) {
 	if status, _ := s.ask(s.bob, "GET", "/api/runs/"+fired.Run, ""); status != http.StatusNotFound {
 		t.Errorf("bob gets %d for ann's run", status)
 	}
-	if changes := decoded[[]dossier.ScheduleChanges](s, http.StatusOK, s.ann, "GET", at+"/changes", ""); len(changes) != 0 { // a run without a report
+	if changes := decoded[[]dossier.Comparison](s, http.StatusOK, s.ann, "GET", at+"/changes", ""); len(changes) != 0 { // a run without a report
 		t.Errorf("%+v", changes)
 	}
 	decoded[any](s, http.StatusNoContent, s.ann, "DELETE", at, "")

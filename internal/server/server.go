@@ -39,6 +39,8 @@ type Runs interface {
 	List(ctx context.Context, f dossier.Filter) ([]run.Record, error)
 	Log(ctx context.Context, id string, after int64) ([]event.Event, error)
 	Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error]
+	// Stay is Events that goes on when the run is over.
+	Stay(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error]
 	Answer(ctx context.Context, id, ask, text string) error
 	// Wake has signals taken in that somebody else has recorded.
 	Wake(ctx context.Context, id string) error
@@ -57,7 +59,7 @@ type Runs interface {
 	CheckReport(ctx context.Context, id string) (*report.Report, error)
 	UndoEdit(ctx context.Context, id string) (*report.Report, error)
 	// Compare says what the report of after has that the one of before had not.
-	Compare(ctx context.Context, before, after string) (dossier.ScheduleChanges, error)
+	Compare(ctx context.Context, before, after string) (dossier.Comparison, error)
 	Tag(ctx context.Context, id string, tags []string) ([]string, error)
 	Tags(ctx context.Context, user string) ([]dossier.TagCount, error)
 	Import(ctx context.Context, bundle []byte, user string) (run.Record, error)
@@ -79,7 +81,7 @@ type Library interface {
 	SearchCollection(ctx context.Context, name string, q kb.Query) (kb.Result, error)
 	DeleteCollection(ctx context.Context, name string) error
 	UseCollection(ctx context.Context, name string) (kb.Collection, error)
-	Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error)
+	Diagnose(ctx context.Context, c dossier.Checkup) ([]dossier.Finding, error)
 	Abilities(ctx context.Context) (dossier.Abilities, error)
 	Connections(ctx context.Context) ([]dossier.Connection, error)
 	TryConnection(ctx context.Context, kind, name string) (dossier.Finding, error)

@@ -268,8 +268,10 @@ func (s *streams) open() int {
 // eventRoutes are about the logs of runs.
 func (a *api) eventRoutes() []Route {
 	return []Route{{Pattern: "GET " + aRun + "/events", Scope: access.Read, Serve: a.events, Doc: &Doc{
-		Summary: "The events of a run as server-sent events, from the one after Last-Event-ID or after on until the run is over; as an array of those there are when application/json is accepted",
-		Media:   "text/event-stream", Query: []Param{{"after", "integer", "only events after this sequence"}},
+		Summary: "The events of a run as server-sent events, from the one after Last-Event-ID or after on until the run is over, or beyond that; as an array of those there are when application/json is accepted",
+		Media:   "text/event-stream", Query: []Param{
+			{"after", "integer", "only events after this sequence"}, {"stay", "boolean", "go on when the run is over, with what people change in its report"},
+		},
 	}}}
 }
 
@@ -301,19 +303,24 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 		log, err := EngineOf(r.Context()).Log(r.Context(), r.PathValue("id"), after)
 		return give(w, nonNil(log), err)
 	}
-	return a.stream(w, r, after)
+	stay, err := flag(r, "stay")
+	if err != nil {
+		return err
+	}
+	return a.stream(w, r, after, stay)
 }
 
 // stream serves the events of a run as server-sent events. Each run event is a
 // plain message whose id is its sequence (none when it is transient); "end"
 // closes the log of a run that is over, "stopped" says why the stream ends before,
-// and "gap" that the reader was cut off and comes back for the rest.
-func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64) error {
+// and "gap" that the reader was cut off and comes back for the rest. A reader who
+// stays gets no "end".
+func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64, stay bool) error {
 	id, seen, err := standing(r, after)
 	if err != nil {
 		return err
 	}
-	if seen {
+	if seen && !stay {
 		w.WriteHeader(http.StatusNoContent) // tells an EventSource not to come back
 		return nil
 	}
@@ -329,7 +336,11 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64) error 
 		return "gap", []byte(`{"after":` + last + `}`)
 	}
 	out.Comment("run " + id)
-	for ev, err := range EngineOf(r.Context()).Events(out.Context(), id, after) {
+	follow := EngineOf(r.Context()).Events
+	if stay {
+		follow = EngineOf(r.Context()).Stay
+	}
+	for ev, err := range follow(out.Context(), id, after) {
 		if err != nil {
 			if a.closing.Err() != nil && !errors.Is(err, run.ErrShutdown) {
 				err = run.ErrShutdown

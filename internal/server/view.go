@@ -219,6 +219,16 @@ func (v view) Log(ctx context.Context, id string, after int64) (log []event.Even
 
 // Events implements Runs.
 func (v view) Events(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	return v.follow(ctx, id, after, v.Engine.Events)
+}
+
+// Stay implements Runs.
+func (v view) Stay(ctx context.Context, id string, after int64) iter.Seq2[event.Event, error] {
+	return v.follow(ctx, id, after, v.Engine.Stay)
+}
+
+// follow follows a run of the caller's until the server stops.
+func (v view) follow(ctx context.Context, id string, after int64, how func(context.Context, string, int64) iter.Seq2[event.Event, error]) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		whole, err := v.ownID(ctx, id)
 		if err != nil {
@@ -227,7 +237,7 @@ func (v view) Events(ctx context.Context, id string, after int64) iter.Seq2[even
 		}
 		ctx, cancel := withEnd(ctx, v.closing)
 		defer cancel()
-		v.Engine.Events(ctx, whole, after)(func(ev event.Event, err error) bool {
+		how(ctx, whole, after)(func(ev event.Event, err error) bool {
 			if err != nil && v.closing.Err() != nil {
 				err = errStopping
 			}

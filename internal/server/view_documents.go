@@ -139,7 +139,7 @@ func (v view) Collections(ctx context.Context) (dossier.CollectionList, error) {
 	if err != nil || v.caller.Operates() {
 		return all, err
 	}
-	var out dossier.CollectionList
+	out := dossier.CollectionList{MaxFile: all.MaxFile}
 	for _, c := range all.Collections {
 		if !v.sees(c) {
 			continue
@@ -289,11 +289,11 @@ func (v view) UseCollection(ctx context.Context, name string) (kb.Collection, er
 }
 
 // Diagnose implements Library.
-func (v view) Diagnose(ctx context.Context, offline bool) ([]dossier.Finding, error) {
+func (v view) Diagnose(ctx context.Context, c dossier.Checkup) ([]dossier.Finding, error) {
 	if err := v.operators(); err != nil {
 		return nil, err
 	}
-	return v.Engine.Diagnose(ctx, offline)
+	return v.Engine.Diagnose(ctx, c)
 }
 
 // Connections implements Library: what is called, and where, is the operator's.

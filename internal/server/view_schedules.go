@@ -81,7 +81,7 @@ func (v view) ScheduleRuns(ctx context.Context, id string) ([]dossier.ScheduledR
 }
 
 // ScheduleChanges implements Schedules.
-func (v view) ScheduleChanges(ctx context.Context, id string, most int) ([]dossier.ScheduleChanges, error) {
+func (v view) ScheduleChanges(ctx context.Context, id string, most int) ([]dossier.Comparison, error) {
 	if _, err := v.ownSchedule(ctx, id); err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func New(cfg *config.Config, s Site) (*Product, error) {
 	words := terms.New(Dictionaries(cfg, s.Dir).Tables)
 	p.Library = kb.New(s.Store, p.Reader, embedder(models), kb.Options{
 		TopBM25: cfg.KB.TopBM25, TopDense: cfg.KB.TopDense, K: cfg.KB.K, ChunkSize: cfg.KB.ChunkSize, MaxFile: int64(cfg.KB.MaxFileMB) << 20,
-		Terms: words, Shared: cfg.Server.Collections, Uploads: filepath.Join(s.Dir, "uploads"),
+		Terms: words, Shared: cfg.Server.Collections, Uploads: filepath.Join(s.Dir, "uploads"), MaxUploads: int64(cfg.KB.MaxUploadsMB) << 20,
 	})
 	if p.outside, err = reach(cfg, s, p.Reader, models, words); err != nil {
 		p.Reader.Close()

@@ -258,7 +258,7 @@ export const api = {
   cancel: (id: string) => tell(id, 'cancel'),
   resume: (id: string, limits?: Limits) => tell(id, 'resume', limits ? { limits } : {}),
   remove: async (id: string) => void (await request('DELETE', run(id))),
-  doctor: (offline: boolean) => get<Finding[]>('/api/doctor?offline=' + offline),
+  doctor: (offline: boolean, lang: string) => get<Finding[]>(`/api/doctor?offline=${offline}&lang=${lang}`),
   reportURL: (id: string, format: string) => run(id) + '/report.' + format,
   bundleURL: (id: string) => run(id) + '/bundle.zip',
 };

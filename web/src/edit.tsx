@@ -48,11 +48,12 @@ export function Editor({ id, report, changed }: { id: string; report: Report; ch
 
 function Block({ id, part, text, done }: { id: string; part: string; text: string; done: (saved: boolean) => void }) {
   const { busy, error, act } = useAction();
-  const bare = text.replace(/[ \t]*\[\?\]/g, '');
+  const [before] = useState(text); // what others write meanwhile is not to be lost
+  const bare = before.replace(/[ \t]*\[\?\]/g, '');
   const [now, set] = useState(bare);
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => box.current!.focus(), []);
-  const save = async () => (now === bare ? done(false) : (await act(() => post(id, 'edit', { part, before: text, after: now }))) && done(true));
+  const save = async () => (now === bare ? done(false) : (await act(() => post(id, 'edit', { part, before, after: now }))) && done(true));
   return (
     <form class="block open" onSubmit={(e) => (e.preventDefault(), save())}>
       <label><span class="hidden">{t('edit.text')}</span>

@@ -25,12 +25,13 @@ function List() {
   const [mode, setMode] = useState('');
   const [tag, setTag] = useState('');
   const [chosen, choose] = useState<string[]>([]);
-  const query: Record<string, string> = { limit: '100' };
+  const [most, setMost] = useState(100);
+  const query: Record<string, string> = { limit: String(most) };
   if (words.trim()) query.q = words.trim();
   if (status) query.status = status;
   if (mode) query.mode = mode;
   if (tag) query.tag = tag;
-  const found = useLoaded((signal) => api.runs(query, signal), [words.trim(), status, mode, tag]);
+  const found = useLoaded((signal) => api.runs(query, signal), [words.trim(), status, mode, tag, most]);
   const tags = useLoaded(async (signal): Promise<{ tag: string; runs: number }[]> => (await request('GET', '/api/tags', undefined, { signal })).json(), []);
   const changed = () => (found.again(), tags.again());
   return (
@@ -74,6 +75,7 @@ function List() {
           <Row key={r.id} run={r} changed={changed} filter={setTag} chosen={chosen.includes(r.id)}
             choose={(on) => choose((was) => (on ? [...was.slice(-1), r.id] : was.filter((x) => x !== r.id)))} />
         ))}</ul>}
+      {found.value && found.value.length >= most && most < 1000 && <p><Button onClick={() => setMost(Math.min(most * 3, 1000))}>{t('log.more')}</Button></p>}
     </main>
   );
 }

@@ -108,17 +108,26 @@ function place(root: DocumentFragment, marks: Mark[]) {
     const parts = node.data.split(new RegExp(`${first}(\\d+)${last}`));
     const made = document.createDocumentFragment();
     parts.forEach((part, i) => {
-      if (i % 2 === 0) {
-        if (part) made.append(part);
-        return;
-      }
+      if (i % 2 === 0) return made.append(parts[i]);
       const mark = marks[Number(part)];
       if (!mark) return;
+      // The word before a mark and what closes the sentence stay on its line.
+      const [close] = /^[.,;:!?)»”。，；：！？、）]*/.exec(parts[i + 1])!;
+      parts[i + 1] = parts[i + 1].slice(close.length);
+      const held = document.createElement('span');
+      held.className = 'held';
+      const before = made.lastChild;
+      const word = before instanceof Text ? /(?:[^\s\p{Script=Han}]{1,20}|\p{Script=Han})$/u.exec(before.data)?.[0] : '';
+      if (word) {
+        (before as Text).deleteData((before as Text).length - word.length, word.length);
+        held.append(word);
+      }
+      made.append(held);
       if (mark.unsupported) {
         const q = document.createElement('span');
         q.className = 'unsupported';
         q.textContent = '?';
-        made.append(q);
+        held.append(q, close);
         return;
       }
       for (const [k, n] of mark.numbers.entries()) {
@@ -128,8 +137,9 @@ function place(root: DocumentFragment, marks: Mark[]) {
         b.dataset.number = String(n);
         if (mark.citation >= 0) b.dataset.citation = String(mark.citation + k);
         b.textContent = String(n);
-        made.append(b);
+        held.append(b);
       }
+      held.append(close);
     });
     node.replaceWith(made);
   }

@@ -1,6 +1,6 @@
 // The report: what was found out, and for every sentence the passage behind it.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, download, type Quote, type Report, type ReportSource, type RunRecord } from './api';
 import { ended, type Citation } from './events';
 import type { State } from './fold';
@@ -10,7 +10,7 @@ import { draw } from './plot';
 import { go, runPath } from './router';
 import { Markdown } from './prose';
 import { Button, Empty, Icon, Spinner, Tile, Trouble, host, isWeb, useAction, useLoaded } from './ui';
-import { highlight, uncited } from './uncited';
+import { highlight, sentencesIn } from './uncited';
 
 export function Answer({ id, state, record, again }: { id: string; state: State; record?: RunRecord; again?: () => void }) {
   const message = [...state.messages].reverse().find((m) => m.role === 'assistant');
@@ -50,23 +50,25 @@ function Whole({ id, state, record, report, message, again, trouble }: Props) {
   const said = original && message.original ? message.original : message;
   const text = said.answer || message.text, citations = said.citations;
   const body = useRef<HTMLElement | null>(null);
-  const [headings, setHeadings] = useState<{ id: string; text: string }[]>([]);
+  const [headings, setHeadings] = useState<{ id: string; text: string; share: number[] }[]>([]);
   const [bare, setBare] = useState(false);
-  const [gaps, setGaps] = useState(0);
+  const [gaps, setGaps] = useState<Range[]>([]);
   const shown = (root: HTMLElement) => {
     body.current = root;
-    const found: { id: string; text: string }[] = [];
-    root.querySelectorAll('h1, h2, h3').forEach((h, i) => {
-      h.id = 'part-' + i;
-      if (h.tagName === 'H2') found.push({ id: h.id, text: h.textContent ?? '' });
-    });
+    const said = citations.length && !message.extractive ? sentencesIn(root) : [];
+    const heads = [...root.querySelectorAll('h2')];
+    const found = heads.map((h, i) => ({ id: (h.id = 'part-' + i), text: h.textContent ?? '', share: [0, 0] }));
+    for (const s of said) {
+      const share = found[heads.findLastIndex((h) => h.compareDocumentPosition(s.range.startContainer) & Node.DOCUMENT_POSITION_FOLLOWING)]?.share;
+      if (share) share[1]++, (share[0] += +s.cited);
+    }
     setHeadings(found);
-    setGaps(citations.length ? uncited(root).length : 0);
+    setGaps(said.filter((s) => !s.cited).map((s) => s.range));
   };
   useEffect(() => {
-    if (body.current) highlight(bare ? uncited(body.current) : []);
+    highlight(bare ? gaps : []);
     return () => highlight([]);
-  }, [bare, text, editing]);
+  }, [bare, gaps, editing]);
   useEffect(() => {
     if (body.current && !editing) draw(body.current, original ? undefined : report);
   }, [report, text, editing, original]);
@@ -75,14 +77,14 @@ function Whole({ id, state, record, report, message, again, trouble }: Props) {
       {headings.length > 2 && !editing && (
         <nav class="outline" aria-label={t('report.outline')}>
           <strong>{t('report.outline')}</strong>
-          <ol>{headings.map((h) => <li><a href={'#' + h.id} onClick={(e) => (e.preventDefault(), document.getElementById(h.id)?.scrollIntoView({ block: 'start' }))}>{h.text}</a><SectionShare report={report} title={h.text} /></li>)}</ol>
+          <ol>{headings.map((h) => <li><a href={'#' + h.id} onClick={(e) => (e.preventDefault(), document.getElementById(h.id)?.scrollIntoView({ block: 'start' }))}>{h.text}</a>{h.share[1] > 0 && <small title={t('report.share', { covered: h.share[0], total: h.share[1] })}>{h.share[0]}/{h.share[1]}</small>}</li>)}</ol>
         </nav>
       )}
       <div class="sheet">
         <div class="row bar-top">
           <Engine message={message} report={report} />
           {again && ended(state.status) && parts(report).length > 0 && !original && <Button small icon={editing ? 'check' : 'pen'} aria-pressed={editing} onClick={() => edit(!editing)}>{editing ? t('edit.ready') : t('edit.start')}</Button>}
-          {!editing && citations.length > 0 && !message.extractive && <label class="tick"><input type="checkbox" checked={bare} onChange={(e) => setBare(e.currentTarget.checked)} /> {t('report.uncited')} <small>{format(gaps)}</small></label>}
+          {!editing && citations.length > 0 && !message.extractive && <label class="tick"><input type="checkbox" checked={bare} onChange={(e) => setBare(e.currentTarget.checked)} /> {t('report.uncited')} <small>{format(gaps.length)}</small></label>}
         </div>
         {report && <Verdict report={report} />}
         {again && !!message.edits && <Edited id={id} edits={message.edits} unchecked={message.unchecked ?? 0} original={original} show={(on) => (edit(false), showOriginal(on))} changed={again} />}
@@ -154,19 +156,6 @@ function Verdict({ report }: { report: Report }) {
   );
 }
 
-// SectionShare says how many sentences of a section have a passage behind them.
-function SectionShare({ report, title }: { report?: Report; title: string }) {
-  const share = useMemo(() => {
-    const section = report?.sections?.find((s) => s.title && title.endsWith(s.title));
-    if (!section?.text || !report?.claims) return null;
-    const words = (x: string) => x.replace(/\s*\[[\d, ]+\]/g, '').replace(/\s+/g, ' ').replace(/[.。!?！？]+$/, '').trim();
-    const whole = words(section.text);
-    const own = report.claims.filter((c) => c.text && whole.includes(words(c.text)));
-    return own.length ? [own.filter((c) => c.verified).length, own.length] : null;
-  }, [report, title]);
-  return share && <small title={t('report.claims', { covered: share[0], total: share[1] })}>{share[0]}/{share[1]}</small>;
-}
-
 function Conflicts({ id, report }: { id: string; report: Report }) {
   return (
     <section class="conflicts">
@@ -180,13 +169,16 @@ function Conflicts({ id, report }: { id: string; report: Report }) {
 
 function List({ id, report }: { id: string; report: Report }) {
   const [kind, setKind] = useState('');
+  const [words, setWords] = useState('');
+  const fits = (s: ReportSource) => (!kind || s.kind === kind) && `${s.number} ${s.title} ${s.uri} ${s.author} ${s.date}`.toLowerCase().includes(words.trim().toLowerCase());
   const kinds = [...new Set(report.sources!.map((s) => s.kind))];
   return (
     <section class="sources" aria-labelledby="sources">
       <h2 id="sources">{t('tab.sources')}</h2>
       {kinds.length > 1 && <div class="chips" role="group" aria-label={t('sources.filter')}>{['', ...kinds].map((k) => <button type="button" class={'chip' + (kind === k ? ' on' : '')} aria-pressed={kind === k} onClick={() => setKind(k)}>{k ? word('kind', k) : t('sources.all')}</button>)}</div>}
+      {report.sources!.length > 5 && <div class="filters"><label class="find"><Icon name="search" /><span class="hidden">{t('sources.words')}</span><input type="search" placeholder={t('sources.words')} onInput={(e) => setWords(e.currentTarget.value)} /></label></div>}
       <ol>
-        {report.sources!.filter((s) => !kind || s.kind === kind).map((s) => (
+        {report.sources!.filter(fits).map((s) => (
           <li value={s.number} id={'source-' + s.number}>
             <Tile of={s.uri} />
             <div>

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Refused } from './api';
-import type { Event } from './events';
+import { ended, type Event } from './events';
 import { empty, fold, type State } from './fold';
 import { follow, type Connection } from './stream';
 
@@ -14,7 +14,8 @@ export interface Followed {
   again: () => void;
 }
 
-export function useRun(id: string): Followed {
+/** useRun follows a run until it is over. Who stays hears what comes behind that too, while the page is looked at: browsers have few connections. */
+export function useRun(id: string, stay = false): Followed {
   const [state, setState] = useState<State>(empty);
   const [connection, setConnection] = useState<Connection>('connecting');
   const [failed, setFailed] = useState<Refused | null>(null);
@@ -35,9 +36,12 @@ export function useRun(id: string): Followed {
       now.current.state = fold(now.current.state, waiting);
       waiting = [];
       setState(now.current.state);
+      leave();
     };
     // A page that nobody looks at gets no frames.
     const soon = () => (document.hidden ? (setTimeout(draw, 50) as unknown as number) : requestAnimationFrame(draw));
+    let left = false;
+    const leave = () => stay && document.hidden && ended(now.current.state.status) && ((left = true), stop());
     const stop = follow(id, {
       after: () => last,
       events: (batch) => {
@@ -47,9 +51,11 @@ export function useRun(id: string): Followed {
       },
       state: setConnection,
       failed: setFailed,
-    });
+    }, stay);
     const shown = () => {
-      if (!document.hidden && waiting.length) draw();
+      if (document.hidden) leave();
+      else if (left) setRound((n) => n + 1);
+      else if (waiting.length) draw();
     };
     document.addEventListener('visibilitychange', shown);
     return () => {

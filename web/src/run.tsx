@@ -20,10 +20,10 @@ import { Button, Icon, Lost, Pill, Spinner, Trouble, focused, useAction, useLoad
 type Tab = 'report' | 'work' | 'sources' | 'log';
 
 export function RunScreen({ id }: { id: string }) {
-  const followed = useRun(id);
+  const followed = useRun(id, true);
   const { state, failed } = followed;
   const record = useLoaded(() => api.record(id), [id, state.status]);
-  const [chosen, choose] = useState<Tab | null>(null);
+  const [chosen, choose] = useState(() => new URLSearchParams(location.search).get('tab') as Tab | null);
   const over = ended(state.status);
   const title = oneLine(state.question || record.value?.title || '');
   useEffect(() => {

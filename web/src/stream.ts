@@ -38,14 +38,14 @@ export class Parser {
   }
 }
 
-/** follow reads the events of a run until it is over, or until it is told to stop. */
-export function follow(id: string, listener: Listener): () => void {
+/** follow reads the events of a run until it is over, or beyond that, or until it is told to stop. */
+export function follow(id: string, listener: Listener, stay = false): () => void {
   const stop = new AbortController();
   void (async () => {
     for (let failures = 0; !stop.signal.aborted; ) {
       listener.state(failures ? 'lost' : 'connecting');
       try {
-        const end = await once(id, listener, stop.signal, () => (failures = 0));
+        const end = await once(id, stay, listener, stop.signal, () => (failures = 0));
         if (end === 'over') return listener.state('over');
         failures += end === 'again' ? 0 : 1;
       } catch (err) {
@@ -64,9 +64,9 @@ export function follow(id: string, listener: Listener): () => void {
 
 // once reads one stream to its end, and says what comes then: nothing, the same
 // at once, or the same after a while.
-async function once(id: string, listener: Listener, signal: AbortSignal, alive: () => void): Promise<'over' | 'again' | 'later'> {
+async function once(id: string, stay: boolean, listener: Listener, signal: AbortSignal, alive: () => void): Promise<'over' | 'again' | 'later'> {
   const after = listener.after();
-  const reply = await request('GET', '/api/runs/' + encodeURIComponent(id) + '/events', undefined, {
+  const reply = await request('GET', '/api/runs/' + encodeURIComponent(id) + '/events' + (stay ? '?stay=true' : ''), undefined, {
     signal, headers: { Accept: 'text/event-stream', ...(after ? { 'Last-Event-ID': String(after) } : {}) },
   });
   alive();

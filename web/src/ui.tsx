@@ -42,7 +42,7 @@ interface ButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon'> {
 }
 
 export const Button = ({ icon, tone, small, children, class: more, ...rest }: ButtonProps) => (
-  <button type="button" {...rest} class={['button', tone, small && 'small', more].filter(Boolean).join(' ')}>
+  <button type="button" title={children === undefined ? (rest['aria-label'] as string) : undefined} {...rest} class={['button', tone, small && 'small', more].filter(Boolean).join(' ')}>
     {icon && <Icon name={icon} />}
     {children !== undefined && <span>{children}</span>}
   </button>

@@ -2,9 +2,14 @@
 
 const blocks = 'p, li, td';
 
-/** uncited are the ranges of sentences without a citation below an element. */
-export function uncited(root: HTMLElement): Range[] {
-  const found: Range[] = [];
+export interface Sentence {
+  range: Range;
+  cited: boolean;
+}
+
+/** sentencesIn are those below an element, with whether a citation stands behind them. */
+export function sentencesIn(root: HTMLElement): Sentence[] {
+  const found: Sentence[] = [];
   for (const block of root.querySelectorAll<HTMLElement>(blocks)) {
     if (block.querySelector(blocks) || block.closest('blockquote, table')) continue;
     found.push(...inBlock(block));
@@ -12,7 +17,7 @@ export function uncited(root: HTMLElement): Range[] {
   return found;
 }
 
-function inBlock(block: HTMLElement): Range[] {
+function inBlock(block: HTMLElement): Sentence[] {
   const texts: { node: Text; at: number }[] = [];
   const cites: number[] = [];
   let all = '';
@@ -25,14 +30,14 @@ function inBlock(block: HTMLElement): Range[] {
     } else node.childNodes.forEach(walk);
   };
   walk(block);
-  const out: Range[] = [];
+  const out: Sentence[] = [];
   for (const s of sentences(all)) {
     const bare = all.slice(s.start, s.end).trim();
     if (bare.length < 8 || !/\p{L}/u.test(bare)) continue;
     // A mark belongs to the sentence before it, whether it stands before the full stop or behind.
-    if (cites.some((c) => c > s.start && c <= s.end)) continue;
+    const cited = cites.some((c) => c > s.start && c <= s.end);
     const range = document.createRange();
-    if (point(texts, s.start, (n, o) => range.setStart(n, o)) && point(texts, s.end, (n, o) => range.setEnd(n, o))) out.push(range);
+    if (point(texts, s.start, (n, o) => range.setStart(n, o)) && point(texts, s.end, (n, o) => range.setEnd(n, o))) out.push({ range, cited });
   }
   return out;
 }

@@ -72,7 +72,7 @@ async function one(name: string, u: Upload, item: Item) {
       const later = r.status === 0 || r.status === 429 || r.status === 503;
       if (!later || tries > 6) {
         item.state = 'refused';
-        item.why = r.status === 0 ? t('trouble.unreachable') : r.message;
+        item.why = r.status === 0 ? t('trouble.unreachable') : r.problem.code === 'uploads_full' ? t('kb.full') : r.message;
         return;
       }
     }
@@ -175,6 +175,15 @@ export function Drop({ name, most, unread, done }: { name: string; most: number;
     return () => void watchers.delete(w);
   }, [name]);
   const take = (given: { path: string; file: File }[]) => given.length && void send(name, given, most);
+  useEffect(() => {
+    // Anywhere on the page: what is dropped beside would be shown by the browser in its place.
+    const off = new AbortController();
+    const on = (kind: 'dragover' | 'dragleave' | 'drop', then: (e: DragEvent) => void) => addEventListener(kind, (e) => e.dataTransfer?.types.includes('Files') && then(e), off);
+    on('dragover', (e) => (e.preventDefault(), setOver(true)));
+    on('dragleave', (e) => !e.relatedTarget && setOver(false));
+    on('drop', (e) => (e.preventDefault(), setOver(false), setError(null), dropped(e.dataTransfer!).then(take, setError)));
+    return () => off.abort();
+  }, [name, most]);
   const picked = (e: Event) => {
     const input = e.currentTarget as HTMLInputElement;
     take([...input.files!].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
@@ -184,9 +193,7 @@ export function Drop({ name, most, unread, done }: { name: string; most: number;
   const bad = u.items.filter((i) => i.state === 'refused');
   const part = u.reading ? (u.reading.total ? u.reading.done / u.reading.total : 0) : (sent + u.share) / (u.items.length || 1);
   return (
-    <section class={'drop' + (over ? ' over' : '')} aria-label={t('kb.drop')}
-      onDragOver={(e) => (e.preventDefault(), setOver(true))} onDragLeave={() => setOver(false)}
-      onDrop={(e) => (e.preventDefault(), setOver(false), setError(null), dropped(e.dataTransfer!).then(take, setError))}>
+    <section class={'drop' + (over ? ' over' : '')} aria-label={t('kb.drop')}>
       <p><strong>{t('kb.drop')}</strong></p>
       <p class="hint">{t('kb.drop.hint', { n: format(most >> 20) })}</p>
       <div class="controls">

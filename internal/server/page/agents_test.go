@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"strings"
 	"testing"
 
 	"dossier"
@@ -12,10 +13,16 @@ import (
 	"dossier/llm/llmtest"
 )
 
-// clerk has every agent answer at once.
-var clerk = llmtest.Script{Rules: []llmtest.Rule{{Reply: llmtest.Do(func(*llmtest.Request) *llmtest.Reply {
-	return llmtest.CallTool("finalanswertool", object{"reasoning": "done", "completed_steps": []string{"thought"}, "answer": "The lamp is in the tower.", "status": "completed"})
-})}}}
+// clerk has every agent answer at once, and those that are asked to wait when the gate
+// is open.
+func clerk(g *gate) llmtest.Script {
+	return llmtest.Script{Rules: []llmtest.Rule{{Reply: llmtest.Do(func(q *llmtest.Request) *llmtest.Reply {
+		if strings.Contains(q.Question(), "Wait") {
+			g.pass()
+		}
+		return llmtest.CallTool("finalanswertool", object{"reasoning": "done", "completed_steps": []string{"thought"}, "answer": "The lamp is in the tower.", "status": "completed"})
+	})}}}
+}
 
 // The templates of a test, which differ in a line.
 const (
@@ -26,8 +33,9 @@ const (
 // A template gets a second version, the two are compared, an instance of it is asked,
 // stopped and deleted, and a tool is found and called.
 func TestAgents(t *testing.T) {
-	s := sitetest.Start(t, sitetest.Options{Script: clerk, Protocols: served, Open: true})
-	drive(t, "agents.mjs", object{"url": s.URL, "first": careful, "second": careful2})
+	g := newGate(t)
+	s := sitetest.Start(t, sitetest.Options{Script: clerk(g), Protocols: served, Open: true})
+	drive(t, "agents.mjs", object{"url": s.URL, "gate": g.url, "first": careful, "second": careful2})
 }
 
 // Connections are tried, well and badly; a token is made, used and revoked; the

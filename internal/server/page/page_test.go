@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -61,7 +62,8 @@ func drive(t *testing.T, script string, given object) {
 func TestMainPath(t *testing.T) {
 	team := studytest.TheTeam
 	team.Doubt = studytest.Doubt{Unclear: "Do you mean the town or the county?", Asks: 1}
-	g := newGate(t, &team)
+	g := newGate(t)
+	g.hold(&team)
 	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
 	pdf := filepath.Join(t.TempDir(), "report.pdf")
 	drive(t, "main.mjs", object{"url": s.URL, "gate": g.url, "question": teamQuestion, "task": "Who is the mayor of Oststrand now?", "pdf": pdf})
@@ -71,36 +73,46 @@ func TestMainPath(t *testing.T) {
 	}
 }
 
-// gate holds the researchers of a team up until a script has seen them at work. A
+// gate holds up whoever is at work until a script has seen that. A
 // script opens it with a request to /open, closes it with one to /close, and has the
 // server restarted with one to /restart, or ended before that with one to /leave.
 type gate struct {
 	url            string
 	restart, leave func() error
+	over           context.Context // that of the test
 
 	mu   sync.Mutex
 	open chan struct{}
 }
 
-func newGate(t *testing.T, team *studytest.Team) *gate {
+func newGate(t *testing.T) *gate {
 	t.Helper()
-	g := &gate{open: make(chan struct{})}
-	research := *team
-	team.Researcher = func(q *llmtest.Request) *llmtest.Reply {
-		g.mu.Lock()
-		open := g.open
-		g.mu.Unlock()
-		select {
-		case <-open:
-		case <-t.Context().Done(): // the test is over
-		}
-		return research.Research(q)
-	}
+	g := &gate{open: make(chan struct{}), over: t.Context()}
 	srv := httptest.NewServer(g)
 	t.Cleanup(srv.Close)
 	t.Cleanup(func() { g.set(true) })
 	g.url = srv.URL
 	return g
+}
+
+// hold has the researchers of a team wait at the gate.
+func (g *gate) hold(team *studytest.Team) {
+	research := *team
+	team.Researcher = func(q *llmtest.Request) *llmtest.Reply {
+		g.pass()
+		return research.Research(q)
+	}
+}
+
+// pass waits until the gate is open.
+func (g *gate) pass() {
+	g.mu.Lock()
+	open := g.open
+	g.mu.Unlock()
+	select {
+	case <-open:
+	case <-g.over.Done():
+	}
 }
 
 func (g *gate) set(open bool) {
@@ -133,7 +145,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // matter and what to do, and goes on by itself where that is possible.
 func TestTroubles(t *testing.T) {
 	team := studytest.TheTeam
-	g := newGate(t, &team)
+	g := newGate(t)
+	g.hold(&team)
 	fails := func(words string, first int, f llmtest.Fault) llmtest.Rule {
 		return llmtest.Rule{Contains: words, First: first, Fault: &f}
 	}
@@ -171,7 +184,8 @@ func TestStrange(t *testing.T) {
 // restarted under it, with the engine: nothing is lost, and nothing is shown twice.
 func TestControls(t *testing.T) {
 	team := studytest.TheTeam
-	g := newGate(t, &team)
+	g := newGate(t)
+	g.hold(&team)
 	s := sitetest.Start(t, sitetest.Options{Script: llmtest.Script{Rules: team.Rules()}, Protocols: served, Open: true, Set: map[string]string{"deep_research.run_deep_search_first": "false"}})
 	g.restart = func() error { return s.Reopen(t.Context()) }
 	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_research", Request: mode.Request{Question: teamQuestion, NoInput: true, In: sources.Target{Web: &sources.WebScope{}}}})

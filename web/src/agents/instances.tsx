@@ -4,25 +4,43 @@ import { useEffect, useState } from 'preact/hooks';
 import { ago, count, format, t, word } from '../i18n';
 import { go } from '../router';
 import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
-import { fleet } from './api';
+import { fleet, type Instance } from './api';
 import { Say, instancePath, templatePath } from './screen';
 
 const tones: Record<string, string> = { ready: 'done', busy: 'running', draining: 'waiting' };
 const State = ({ of }: { of: string }) => <span class={'pill ' + (tones[of] ?? '')}>{word('instance', of)}</span>;
 
+const atWork = /^(busy|draining|starting)$/;
+
+/** useAgain looks again while something goes on. */
+function useAgain(moving: boolean | undefined, again: () => void) {
+  useEffect(() => {
+    if (!moving) return;
+    const timer = setInterval(again, 2000);
+    return () => clearInterval(timer);
+  }, [moving]);
+}
+
 export function Instances({ may }: { may: boolean }) {
   const list = useLoaded((signal) => fleet.instances(signal), []);
+  useAgain(list.value?.some((i) => atWork.test(i.state)), list.again);
   return (
     <section aria-labelledby="instances">
       <h2 id="instances">{t('agents.instances')}</h2>
       {list.error ? <Trouble error={list.error} again={list.again} /> : !list.value ? <Spinner /> : !list.value.length ? <Empty title={t('agents.instances.none')}>{t('agents.instances.hint')}</Empty> : (
         <ul class="runs">{list.value.map((i) => (
-          <li key={i.id}><a href={instancePath(i.id)} data-go><strong>{i.name}</strong><span class="meta"><State of={i.state} /><span>{i.template}</span><span>{count('runs', i.served)}</span>{i.last_used && <span>{ago(i.last_used)}</span>}</span></a></li>
+          <li key={i.id}><a href={instancePath(i.id)} data-go><strong>{i.name}</strong><span class="meta"><State of={i.state} /><Queue of={i} /><span>{i.template}</span><span>{count('runs', i.served)}</span>{i.last_used && <span>{ago(i.last_used)}</span>}</span></a></li>
         ))}</ul>
       )}
       {may && <details class="more"><summary><Icon name="plus" />{t('agents.make')}</summary><Make /></details>}
     </section>
   );
+}
+
+/** Queue says how much an instance at work has to do. */
+function Queue({ of: i }: { of: Instance }) {
+  const now = useLoaded(async (signal) => (i.state === 'busy' || i.state === 'draining' ? fleet.instance(i.id, signal) : undefined), [i]).value;
+  return now ? <><span>{t('agents.running')} {format(now.running ?? 0)}/{format(i.slots)}</span><span>{t('agents.queued')} {format(now.queued ?? 0)}/{format(i.queue)}</span></> : null;
 }
 
 function Make() {
@@ -51,12 +69,8 @@ export function InstanceScreen({ id, may }: { id: string; may: (scope: string) =
   const loaded = useLoaded((signal) => fleet.instance(id, signal), [id]);
   const { busy, error, act } = useAction();
   const i = loaded.value;
-  const moving = i?.state === 'busy' || i?.state === 'draining' || i?.state === 'starting';
-  useEffect(() => {
-    if (!moving) return;
-    const timer = setTimeout(loaded.again, 2000);
-    return () => clearTimeout(timer);
-  }, [i]);
+  const moving = !!i && atWork.test(i.state);
+  useAgain(moving, loaded.again);
   if (!i) return <><h1>{id}</h1>{loaded.error ? <Trouble error={loaded.error} again={loaded.again} /> : <Spinner />}</>;
   const tell = (what: 'start' | 'drain' | 'stop') => act(() => fleet.tell(id, what)).then(loaded.again);
   const rests = i.state === 'stopped' || i.state === 'draining';

@@ -38,7 +38,7 @@ export function SettingsScreen({ changed }: { changed: () => void }) {
 
 function Doctor() {
   const [outside, ask] = useState(false);
-  const found = useLoaded(() => api.doctor(!outside), [outside]);
+  const found = useLoaded(() => api.doctor(!outside, current()), [outside, current()]);
   return (
     <section class="panel" aria-labelledby="doctor">
       <h2 id="doctor">{t('doctor.title')}</h2>

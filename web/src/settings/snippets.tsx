@@ -3,11 +3,12 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api';
 import { t } from '../i18n';
+import { runPath } from '../router';
 import { modes } from '../runs';
 import { useLoaded } from '../ui';
 import { Copied } from './screen';
 
-const kinds: Record<string, (url: string, model: string, question: string) => string> = {
+const kinds: Record<string, (url: string, model: string, question: string, run: string) => string> = {
   curl: (url, model, question) => `curl ${url}/v1/chat/completions \\
   -H "Authorization: Bearer $DOSSIER_TOKEN" \\
   -H "Content-Type: application/json" \\
@@ -31,13 +32,15 @@ const reply = await client.chat.completions.create({
   messages: [{ role: 'user', content: ${JSON.stringify(question)} }],
 });
 console.log(reply.choices[0].message.content);`,
+  SSE: (url, _, __, run) => `curl -N ${url}/api/runs/${run}/events \\
+  -H "Authorization: Bearer $DOSSIER_TOKEN"`,
 };
 
 export function Snippets() {
   const last = useLoaded((signal) => api.runs({ limit: '20' }, signal), []);
   const [kind, choose] = useState('curl');
   const asked = last.value?.find((r) => modes.includes(r.mode as any));
-  const text = kinds[kind](location.origin, asked?.mode ?? 'web_search', asked?.title ?? t('snippet.question'));
+  const text = kinds[kind](location.origin, asked?.mode ?? 'web_search', asked?.title ?? t('snippet.question'), asked?.id ?? 'RUN');
   return (
     <section class="panel" aria-labelledby="snippets">
       <h2 id="snippets">{t('snippet.title')}</h2>
@@ -46,6 +49,7 @@ export function Snippets() {
         {Object.keys(kinds).map((k) => <label class={'chip' + (k === kind ? ' on' : '')}><input type="radio" name="snippet" value={k} checked={k === kind} onChange={() => choose(k)} />{k}</label>)}
       </fieldset>
       <Copied key={text} text={text} label={t('copy.do')}><pre class="code" tabIndex={0}>{text}</pre></Copied>
+      {asked && <p><a href={runPath(asked.id) + '?tab=log'} data-go>{t('snippet.events')}</a></p>}
     </section>
   );
 }
