@@ -53,8 +53,8 @@ func (m movable) here() func(path string) string {
 
 // realPath is a path without links, where it leads somewhere.
 func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	return path
 }
