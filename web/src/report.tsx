@@ -278,7 +278,7 @@ function Popover({ id, open, source, state, close }: { id: string; open: { butto
   const uri = source?.uri ?? c?.url ?? '';
   return (
     <div ref={box} class="popover" popover="auto" role="dialog" tabIndex={-1} aria-label={t('cite.label', { n: open.number, title })}>
-      <header><Tile of={uri} /><div><strong>{title}</strong><span class="meta"><span>{host(uri)}</span>{source?.author && <span>{source.author}</span>}{source?.date && <span>{source.date}</span>}</span></div></header>
+      <header><span class="number">{open.number}</span><div><strong>{title}</strong><span class="meta"><span>{host(uri)}</span>{source?.author && <span>{source.author}</span>}{source?.date && <span>{source.date}</span>}</span></div></header>
       {text ? <blockquote lang={quote?.lang}>{text}</blockquote> : <p class="hint">{t('cite.whole')}</p>}
       <footer>
         {text ? <span class="good"><Icon name="check" />{t('cite.verified')}</span> : <span class="hint">{t('cite.unverified')}</span>}

@@ -43,7 +43,7 @@ export function RunScreen({ id }: { id: string }) {
     <main class="run" id="main">
       <div class="head">
         <h1>{title || <span class="ghost">{t('state.loading')}</span>}</h1>
-        <Facts state={state} record={record.value} />
+        <Facts state={state} record={record.value} whole={tab !== 'report' || !answered} />
         <Controls id={id} state={state} record={record.value} followed={followed} />
       </div>
       {followed.connection === 'lost' && <Lost />}
@@ -83,7 +83,8 @@ function useNow(ticking: boolean): number {
   return now;
 }
 
-function Facts({ state, record }: { state: State; record?: RunRecord }) {
+// whole facts have the coverage, which a report says itself.
+function Facts({ state, record, whole }: { state: State; record?: RunRecord; whole: boolean }) {
   const now = useNow(state.status === 'running');
   const sum = totals(state);
   const spent = record?.spent;
@@ -99,9 +100,11 @@ function Facts({ state, record }: { state: State; record?: RunRecord }) {
       {sum.input + sum.output > 0 && <details class="fact"><summary>{count('tokens', sum.input + sum.output)}</summary><Spending state={state} /></details>}
       {cost > 0 && <span>{money(cost)}</span>}
       {read > 0 && <span>{count('read', read)}</span>}
-      <Covered share={state.coverage.rubric} says="board.rubric" />
-      <Covered share={state.coverage.facets} says="report.facets" />
-      <Covered share={state.coverage.claims} says="report.claims" />
+      {whole && <>
+        <Covered share={state.coverage.rubric} says="board.rubric" />
+        <Covered share={state.coverage.facets} says="report.facets" />
+        <Covered share={state.coverage.claims} says="report.claims" />
+      </>}
     </div>
   );
 }
