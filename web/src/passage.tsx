@@ -37,7 +37,7 @@ export function PassageScreen({ run, number, at }: { run: string; number: number
         {isWeb(source.uri) ? <a href={source.uri} target="_blank" rel="noopener noreferrer nofollow">{host(source.uri)}<Icon name="out" /></a> : <span>{source.uri}</span>}
         {source.author && <span>{source.author}</span>}{source.date && <span>{source.date}</span>}
       </p>
-      <p class="hint">{t('passage.hint')}</p>
+      <p class="hint">{t('passage.hint')} {quoted && t('passage.marked')}</p>
       <div class="snapshot" lang={source.lang}>{before}{quoted && <mark ref={mark} tabIndex={-1}>{quoted}</mark>}{after}</div>
     </main>
   );
