@@ -194,11 +194,8 @@ func stuckf(format string, args ...any) error { return &stuckError{fmt.Errorf(fo
 func firstLine(text string) string {
 	const most = 200
 	for i, r := range text {
-		if r == '\n' {
+		if r == '\n' || i >= most {
 			return text[:i]
-		}
-		if i >= most {
-			return text[:i] + "…"
 		}
 	}
 	return text
