@@ -148,7 +148,7 @@ func teamSettings(cfg *config.Config, language lang.Code) supervised.Settings {
 	return supervised.Settings{
 		Agents: c.NumAgents, AgentSteps: c.AgentMaxSteps, SupervisorCalls: c.MaxSupervisorCalls, SupervisorIterations: c.SupervisorMaxIterations,
 		Rounds: c.DefaultMaxIterations, DeepSearchFirst: c.RunDeepSearchFirst, Clarify: c.ClarifyingEnabled, ClarifyWait: c.ClarifyWait,
-		Plan: study.PlanReview(c.Plan), Time: c.Time, Decider: agent.DeciderName(c.Decider), HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, FollowUps: study.FollowUps, Trail: sources.TrailRounds,
+		Plan: study.PlanReview(c.Plan), Time: c.Time, Decider: agent.DeciderName(c.Decider), HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, FollowUps: study.FollowUps, Trail: sources.TrailRounds, Credits: true,
 		Tuning: sources.Tuning{
 			Queries: d.Queries, MinIterations: 1, Iterations: 2, MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: sources.ByWords,
 		},

@@ -68,6 +68,9 @@ type Settings struct {
 	// Trail is sources.Job.Trail for the question and its parts, where there is no
 	// model. Runs of earlier programs have 0.
 	Trail int `json:"trail,omitempty"`
+	// Credits says that notes are told with whoever found them. Runs of earlier
+	// programs tell them without.
+	Credits bool `json:"credits,omitempty"`
 	// DeepSearch are the settings of the mode that searches first.
 	DeepSearch json.RawMessage `json:"deep_search,omitempty"`
 }

@@ -312,7 +312,11 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, look
 	if err := t.tellSources(); err != nil {
 		return nil, err
 	}
-	if err := t.scope.Emit(event.NoteAdded{ID: f.ID, Agent: f.By, Text: f.Text, Sources: f.Sources()}); err != nil {
+	note := event.NoteAdded{ID: f.ID, Text: f.Text, Sources: f.Sources()}
+	if t.set.Credits {
+		note.Agent = f.By
+	}
+	if err := t.scope.Emit(note); err != nil {
 		return nil, err
 	}
 	covered, err := run.EffectStep(ctx, t.scope, run.Pure, "covers-"+name, func(context.Context, *run.Scope) ([]string, error) {
