@@ -53,7 +53,7 @@ func told(t *testing.T, e *Engine, id string) string {
 		}
 		fmt.Fprintf(&b, "%s %s\n", ev.Kind(), strings.ReplaceAll(string(data), id, "RUN"))
 	}
-	return runDate.ReplaceAllString(b.String(), "DATE $1")
+	return runDate.ReplaceAllString(b.String(), "TIME $1")
 }
 
 // TestResearchSurvivesAPowerCut cuts the power after each commit of a run in
