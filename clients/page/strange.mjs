@@ -16,7 +16,7 @@ await open(chromium, async (browser) => {
     const page = await tab(browser, url, { width: 390, height: 844, quiet: ['404'] });
     const events = [{ kind: 'run.status', data: { status: 'running' } }, { kind: 'message', data: { role: 'user', text: long } }, ...odd(data), { kind: 'message', data: { role: 'assistant', text: '港口建于 1871 году.' } }, { kind: 'run.status', data: { status: 'done' } }];
     const record = { id: 'x', session: 'x', mode: 'never_heard_of', title: 'strange', status: 'done', created: '', active: 0 };
-    await page.route('**/api/runs/x/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(events) }));
+    await page.route('**/api/runs/x/events*', (r) => r.fulfill({ contentType: 'text/event-stream', body: log(events) }));
     await page.route('**/api/runs/x?view=record', json(record));
     await page.route('**/api/runs?*', json([record, { ...record, id: 'y', title: '', status: 'never_heard_of' }]));
     await page.route('**/api/sessions/x', json({ id: 'x', title: 'strange', list: [record] }));
@@ -45,7 +45,7 @@ await open(chromium, async (browser) => {
   const draft = await tab(browser, url, { quiet: ['ERR_'] });
   const told = [{ kind: 'run.status', data: { status: 'running' } }, { kind: 'plan.updated', data: { steps: [{ title: 'Who pays?' }] } }, { kind: 'plan.updated', agent: 'write', data: { steps: [{ title: 'Guilds' }, { title: 'Piers' }] } }, { kind: 'report.section', data: { index: 0, title: 'Guilds', text: 'Three paid.' } }];
   const body = told.map((e, i) => `data: ${JSON.stringify({ seq: i + 1, ...e })}\n\n`).join('') + ['There are ', 'three of them'].map((text) => `data: ${JSON.stringify({ kind: 'report.delta', data: { section: 1, text } })}\n\n`).join('');
-  await draft.route('**/api/runs/x/events', (r) => r.fulfill({ contentType: 'text/event-stream', body }));
+  await draft.route('**/api/runs/x/events*', (r) => r.fulfill({ contentType: 'text/event-stream', body }));
   await draft.route('**/api/runs/x?view=record', json({ id: 'x', session: 'x', mode: 'deep_research', title: 'late', status: 'running', created: '', active: 0 }));
   await draft.goto('/run/x');
   await expect(draft.locator('.steps')).text('Who pays?');
@@ -57,7 +57,7 @@ await open(chromium, async (browser) => {
 
   // A question in the middle of the work, as after a crash in a step that may have taken effect.
   const asks = await tab(browser, url);
-  await asks.route('**/api/runs/x/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: log([
+  await asks.route('**/api/runs/x/events*', (r) => r.fulfill({ contentType: 'text/event-stream', body: log([
     { kind: 'run.status', data: { status: 'running' } }, { kind: 'search.started', data: { query: 'q' } },
     { kind: 'clarify.asked', data: { id: 'a', questions: ['Step "send" was begun before.'], options: ['retry', 'skip'], reason: 'unknown_effect' } }, { kind: 'run.status', data: { status: 'waiting' } },
   ]) }));
@@ -75,7 +75,7 @@ await open(chromium, async (browser) => {
 
   // Who comes in the middle of an answer sees that something stands before it.
   const page = await tab(browser, url, { quiet: ['ERR_'] });
-  await page.route('**/api/runs/x/events', (r) => r.fulfill({ contentType: 'text/event-stream', body: [{ seq: 1, kind: 'run.status', data: { status: 'running' } }, { kind: 'answer.delta', data: { text: 'гавань и ', at: 40 } }, { kind: 'answer.delta', data: { text: 'пирс', at: 56 } }].map((e) => `data: ${JSON.stringify(e)}\n\n`).join('') }));
+  await page.route('**/api/runs/x/events*', (r) => r.fulfill({ contentType: 'text/event-stream', body: [{ seq: 1, kind: 'run.status', data: { status: 'running' } }, { kind: 'answer.delta', data: { text: 'гавань и ', at: 40 } }, { kind: 'answer.delta', data: { text: 'пирс', at: 56 } }].map((e) => `data: ${JSON.stringify(e)}\n\n`).join('') }));
   await page.route('**/api/runs/x?view=record', json({ id: 'x', session: 'x', mode: 'chat', title: 'late', status: 'running', created: '', active: 0 }));
   await page.goto('/run/x');
   await expect(page.locator('.report.live')).text('… гавань и пирс');
