@@ -116,7 +116,8 @@ func TestKilledProcessIsClearedAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Its browser ends by itself, as nobody is at the other end of its pipe.
-			for until := time.Now().Add(20 * time.Second); len(mentions(left[0])) > 0; <-time.After(5 * time.Millisecond) {
+			gone := func() bool { return killed.Process.Signal(syscall.Signal(0)) != nil && len(mentions(left[0])) == 0 }
+			for until := time.Now().Add(20 * time.Second); !gone(); <-time.After(5 * time.Millisecond) {
 				if time.Now().After(until) {
 					t.Fatalf("still there: %q", mentions(left[0]))
 				}
