@@ -22,6 +22,7 @@ await open(chromium, async (browser) => {
   await page.goto('/');
 
   // What each kind takes and reads.
+  await expect(page.locator('.mode')).count(4);
   const modes = (await page.locator('.mode').allInnerTexts()).map((m) => m.replace(/\s+/g, ' '));
   assert.deepEqual(modes, ['Chat under 5 s · no sources', 'Search 10–30 s · 4–8 sources', 'Deep search 30–60 s · 8–16 sources', 'Deep research 2–10 min · 20–50+ sources']);
   await page.locator('input[value=deep_research]').check({ force: true });
