@@ -12,6 +12,9 @@ export function Board({ state }: { state: State }) {
   const bare = !state.plan && !team.length && !state.searches.length;
   if (bare) return ended(state.status) ? <Empty title={t('board.none')} /> : state.status === 'running' ? <Spinner label={t('board.begins')} /> : null;
   const rubric = state.coverage.rubric;
+  // A step of the plan that is a point of the rubric is done when that is answered.
+  const steps = (state.plan?.steps ?? []).map((s) => ({ ...s, ...(s.state !== 'done' && state.rubric.find((x) => x.title === s.title && x.state !== 'pending')) }));
+  const points = state.rubric.filter((x) => !steps.some((s) => s.title === x.title));
   const told = state.notes.filter((n) => n.user);
   const live = state.status === 'running';
   return (
@@ -20,9 +23,15 @@ export function Board({ state }: { state: State }) {
         {state.progress && <Progress progress={state.progress} />}
         {state.plan && (
           <section aria-labelledby="steps">
-            <h2 id="steps">{t('board.plan')}{rubric && rubric.total > 0 && <small> {t('board.rubric', { covered: rubric.covered, total: rubric.total })}</small>}</h2>
-            {rubric && rubric.total > 0 && <Bar share={rubric.covered / rubric.total} />}
-            <ol class="steps">{state.plan.steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title} <Took of={s} /></span></li>)}</ol>
+            <h2 id="steps">{t('board.plan')}</h2>
+            <ol class="steps">{steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title} <Took of={s} /></span></li>)}</ol>
+          </section>
+        )}
+        {rubric && rubric.total > 0 && (
+          <section class="rubric">
+            <Bar share={rubric.covered / rubric.total} />
+            <p>{t('board.rubric', { covered: rubric.covered, total: rubric.total })}</p>
+            {points.length > 0 && <ul class="todos">{points.map((x) => <li class={x.state}><Mark state={x.state} /><span>{x.title}</span></li>)}</ul>}
           </section>
         )}
         <Settled asks={state.asks} />
@@ -60,7 +69,7 @@ function Progress({ progress }: { progress: NonNullable<State['progress']> }) {
 }
 
 export const Mark = ({ state }: { state: string }) => (
-  <span class={'mark ' + state} title={word('todo', state)}>{state === 'done' ? <Icon name="check" /> : state === 'dropped' ? <Icon name="close" /> : <i />}<span class="hidden">{word('todo', state)}</span></span>
+  <span class={'mark ' + state} title={word('todo', state)}>{state === 'done' ? <Icon name="check" /> : state === 'dropped' || state === 'missing' ? <Icon name="close" /> : <i />}<span class="hidden">{word('todo', state)}</span></span>
 );
 
 const Took = ({ of }: { of: Timed }) => (of.took! >= 1000 ? <small title={t('fact.time')}>{clock(of.took!)}</small> : null);
