@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -113,7 +114,7 @@ func TestVerifyText(t *testing.T) {
 		if r.Covered != 3 || len(r.Claims) != 5 || r.Coverage != 0.6 || r.Dropped+r.Marked != 2 || len(r.Failing()) != 2 || r.Independent != 2 {
 			t.Errorf("result %+v", r)
 		}
-		if e := r.Event(); e != (event.Coverage{Of: "claims", Covered: 3, Total: 5, Share: 0.6}) {
+		if e := r.Event(); !reflect.DeepEqual(e, event.Coverage{Of: "claims", Covered: 3, Total: 5, Share: 0.6}) {
 			t.Errorf("event %+v", e)
 		}
 		if e := r.Claims[2].Event(); e.Verdict != "unknown_source" {

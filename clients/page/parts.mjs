@@ -44,6 +44,18 @@ await open(chromium, async (browser) => {
   await expect(lost.locator('h1')).text('Knowledge');
   await lost.done();
 
+  // What a screen can't draw takes neither the page nor other screens with it.
+  const broken = await tab(browser, url, { quiet: ['TypeError'] });
+  await broken.route('**/api/runs?*', (r) => r.fulfill({ json: [{ id: 'r', title: 'r', status: 'done', mode: 'chat', tags: 'seven' }] }));
+  await broken.goto('/library');
+  await expect(broken.locator('[role=alert]')).text('could not be shown');
+  await broken.locator('nav a[href="/knowledge"]').click();
+  await expect(broken.locator('h1')).text('Knowledge');
+  await broken.unrouteAll();
+  await broken.locator('nav a[href="/library"]').click();
+  await expect(broken.locator('h1')).text('Library');
+  await broken.done();
+
   const mute = await tab(browser, url, { quiet: ['Failed to load resource'] });
   await mute.route('**/page/en.json', (r) => r.abort());
   await mute.goto('/');
