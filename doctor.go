@@ -31,9 +31,10 @@ type Finding struct {
 	Unset bool `json:"unset,omitempty"`
 }
 
-// In is a finding in a language: what it rests on is told in English.
+// In is a finding whose detail and hint are in a language: why a call to somebody
+// else failed is found out in English.
 func (f Finding) In(to lang.Code) Finding {
-	f.What, f.Detail, f.Hint = retold(to, f.What), retold(to, f.Detail), retold(to, f.Hint)
+	f.Detail, f.Hint = retold(to, f.Detail), retold(to, f.Hint)
 	return f
 }
 

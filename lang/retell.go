@@ -55,6 +55,12 @@ func (b *book) retell(to Code, english string, depth int) (string, bool) {
 		if found == nil {
 			continue
 		}
+		if p.in[to] == "{why}" { // what is around it says nothing to readers
+			if text, ok := b.retell(to, found[slices.Index(p.names, "why")+1], depth+1); ok {
+				return text, true
+			}
+			continue
+		}
 		var pairs []string
 		for i, name := range p.names {
 			value := found[i+1]
@@ -74,8 +80,10 @@ func (b *book) reason(to Code, english string, depth int) string {
 	if text, ok := b.retell(to, english, depth); ok {
 		return text
 	}
-	if one, rest, ok := strings.Cut(english, "; "); ok && depth < deepest {
-		return b.reason(to, one, depth+1) + "; " + b.reason(to, rest, depth)
+	for _, between := range []string{"\n", "; "} {
+		if one, rest, ok := strings.Cut(english, between); ok && depth < deepest {
+			return b.reason(to, one, depth+1) + between + b.reason(to, rest, depth)
+		}
 	}
 	if who, rest, ok := strings.Cut(english, ": "); ok && depth < deepest {
 		return who + ": " + b.reason(to, rest, depth+1)

@@ -37,6 +37,9 @@ func TestPhrasesAgree(t *testing.T) {
 // No phrase must stand in the way of another.
 func TestPhrasesAreFound(t *testing.T) {
 	for _, p := range phrases().patterns {
+		if p.in[Russian] == "{why}" {
+			continue
+		}
 		said := strings.NewReplacer("{n}", "7", "{http}", " (HTTP 500)", "{why}", "ẅhy", "{what}", "ẅhat").Replace(p.english)
 		said = gap.ReplaceAllString(said, "$1")
 		want := strings.NewReplacer("{n}", "7", "{http}", " (HTTP 500)", "{why}", "ẅhy", "{what}", "ẅhat").Replace(p.in[Russian])
@@ -59,6 +62,7 @@ func TestRetell(t *testing.T) {
 		{Russian, "model m at h: auth (HTTP 401): bad key", "модель m на h: ключ не принят (HTTP 401): bad key"},
 		{Russian, "model m at h: cut", "модель m на h: ответ оборвался"},
 		{Russian, "no search engine answered: a: too slow: it did not answer within 5s; b: blocked (HTTP 403)", "не ответила ни одна поисковая система: a: не ответила вовремя: нет ответа за 5s; b: не пускает (HTTP 403)"},
+		{Russian, `run "a" is done: the run is over`, "запуск уже завершён"},
 		{Russian, "the limit of tokens is less than nothing", "лимит (токены) не может быть отрицательным"},
 		{Chinese, "the bundle can't be taken: strange", "无法导入证据包：strange"},
 	} {
@@ -66,7 +70,7 @@ func TestRetell(t *testing.T) {
 			t.Errorf("%q in %s is %q, %v, want %q", c.said, c.to, got, ok, c.want)
 		}
 	}
-	for _, said := range []string{"", "nobody has said this", strings.Repeat("a: ", 10_000), strings.Repeat(`template "`, 1000)} {
+	for _, said := range []string{"", "nobody has said this", `run "a": strange`, strings.Repeat("a: ", 10_000), strings.Repeat(`template "`, 1000)} {
 		if got, ok := Retell(Russian, said); ok || got != said {
 			t.Errorf("%q is told as %q", said, got)
 		}
