@@ -6,10 +6,10 @@
 // are served are made of both by `go generate` and are committed, so that building
 // the program needs nothing but Go. The build tag noui leaves them out.
 //
-// A first visit loads app.js, chunk.js and the words of one language; the other
-// screens are parts that are loaded when they are first shown (src/parts). All have
-// names that stay and are asked for anew by their ETag; a part of another build than
-// the page that asks for it is refused by the page, which then says to reload.
+// A first visit loads app.js, chunk.js and the words of one language; the screens
+// behind it come with screens.js when one is first shown. All have names that stay
+// and are asked for anew by their ETag; a part of another build than the page that
+// asks for it is refused by the page, which then says to reload.
 //
 // The page knows what the API tells it and nothing else: what it shows of a run is
 // a fold of the run's event log.

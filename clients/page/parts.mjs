@@ -16,10 +16,10 @@ await open(chromium, async (browser) => {
   await first.goto('/');
   await expect(first.locator('h1')).text('Что вы хотите узнать?');
   assert.deepEqual([...new Set(await first.evaluate(() => window.drawn))], ['Что вы хотите узнать?']);
-  assert.deepEqual(asked.filter((p) => p.startsWith('/page/') && p.endsWith('.js')).sort(), ['/page/app.js', '/page/chunk.js', '/page/ru.js']);
+  assert.deepEqual(asked.filter((p) => /^\/page\/.*\.js(on)?$/.test(p)).sort(), ['/page/app.js', '/page/chunk.js', '/page/ru.json']);
   await first.locator('nav a[href="/settings"]').click();
   await expect(first.locator('h1')).text('Настройки');
-  assert.ok(asked.includes('/page/settings.js'));
+  assert.ok(asked.includes('/page/screens.js'));
   // Another language comes when it is chosen, and stays.
   await first.locator('select').first().selectOption('zh');
   await expect(first.locator('h1')).text('设置');
@@ -29,23 +29,27 @@ await open(chromium, async (browser) => {
   await first.done();
 
   const lost = await tab(browser, url, { quiet: ['Failed to load resource'] });
-  await lost.route('**/page/library.js', (r) => r.abort());
-  await lost.route('**/page/knowledge.js', async (r) => {
+  const another = async (r) => {
     const reply = await r.fetch();
     await r.fulfill({ contentType: 'text/javascript', headers: { 'Cache-Control': 'no-store' }, body: (await reply.text()).replace(/build="[^"]+"/, 'build="another"') });
-  });
-  for (const name of ['library', 'knowledge']) {
+  };
+  for (const [name, how] of [['library', (r) => r.abort()], ['knowledge', another]]) {
+    await lost.route('**/page/screens.js', how);
     await lost.goto('/');
     await lost.locator(`nav a[href="/${name}"]`).click();
     await expect(lost.locator('[role=alert]')).text('Reload the page');
+    await lost.unrouteAll();
   }
-  await lost.unrouteAll();
   await lost.getByRole('button', { name: 'Reload' }).click();
   await expect(lost.locator('h1')).text('Knowledge');
   await lost.done();
 
   const mute = await tab(browser, url, { quiet: ['Failed to load resource'] });
-  await mute.route('**/page/en.js', (r) => r.abort());
+  await mute.route('**/page/en.json', (r) => r.abort());
+  await mute.goto('/');
+  await expect(mute.locator('#page')).text('could not be loaded. Reload it');
+  await mute.unrouteAll();
+  await mute.route('**/page/en.json', (r) => r.fulfill({ json: { build: 'another', numbered: ['wrong'], named: {} } }));
   await mute.goto('/');
   await expect(mute.locator('#page')).text('could not be loaded. Reload it');
   await mute.done();

@@ -3,7 +3,7 @@
 
 import { accessible, assert, expect, fits, given, open, tab } from './browser.mjs';
 
-const { chromium, url, question, collection, words } = given();
+const { chromium, url, disputed, question, collection, words } = given();
 
 await open(chromium, async (browser) => {
   const page = await tab(browser, url, { width: 390, height: 844 });
@@ -25,6 +25,13 @@ await open(chromium, async (browser) => {
   await expect(page.locator('.report')).text(words);
   await fits(page, 'the report on a phone');
   await accessible(page, 'the report on a phone');
+
+  // Where sources disagree, both are shown, each with its passage.
+  await page.goto('/run/' + disputed);
+  await expect(page.locator('.conflicts')).text('Sources disagree');
+  for (const value of ['41', '43']) await expect(page.locator('.conflicts blockquote', { hasText: `${value} metres high` }).locator('strong')).text(value);
+  await page.locator('.conflicts a').last().click();
+  await expect(page.locator('.snapshot mark')).text('metres high');
 
   // What is found again in the library.
   await page.goto('/library');

@@ -52,7 +52,7 @@ func build(web, out, script string) error {
 	}
 	o := api.BuildOptions{
 		AbsWorkingDir: web, Outdir: out, Write: true, Bundle: true, NodePaths: []string{packages}, Charset: api.CharsetUTF8,
-		JSX: api.JSXAutomatic, JSXImportSource: "preact", TsconfigRaw: "{}", LogLevel: api.LogLevelSilent, LegalComments: api.LegalCommentsNone,
+		JSX: api.JSXTransform, JSXFactory: "createElement", JSXFragment: "Fragment", Inject: []string{filepath.Join(web, "src", "jsx.ts")}, TsconfigRaw: "{}", LogLevel: api.LogLevelSilent, LegalComments: api.LegalCommentsNone,
 		Format: api.FormatESModule,
 	}
 	if script != "" {
@@ -61,10 +61,16 @@ func build(web, out, script string) error {
 		return bundle(o)
 	}
 	o.EntryPointsAdvanced = []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "app"}, {InputPath: "src/style/app.css", OutputPath: "app"}}
-	build, err := buildOf(filepath.Join(web, "src"), filepath.Join(filepath.Dir(packages), "package-lock.json"))
+	src := filepath.Join(web, "src")
+	build, err := buildOf(src, filepath.Join(filepath.Dir(packages), "package-lock.json"))
 	if err != nil {
 		return err
 	}
+	says, err := collect(src)
+	if err != nil {
+		return err
+	}
+	o.Plugins = []api.Plugin{says.plugin(src), core}
 	o.Splitting, o.ChunkNames = true, "[name]"
 	o.Define, o.Footer = map[string]string{"BUILD": strconv.Quote(build)}, map[string]string{"js": "export const build=" + strconv.Quote(build)}
 	o.MinifyWhitespace, o.MinifyIdentifiers, o.MinifySyntax = true, true, true
@@ -72,8 +78,11 @@ func build(web, out, script string) error {
 	if err := bundle(o); err != nil {
 		return err
 	}
+	if err := says.write(out, build); err != nil {
+		return err
+	}
 	for _, name := range []string{"index.html", "icon.svg"} {
-		raw, err := os.ReadFile(filepath.Join(web, "src", name))
+		raw, err := os.ReadFile(filepath.Join(src, name))
 		if err != nil {
 			return err
 		}

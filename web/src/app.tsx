@@ -11,14 +11,14 @@ import { usePlace } from './router';
 import { TokenScreen } from './token';
 import { Empty } from './ui';
 
-const run = async () => whole(await import('./parts/run'));
-const RunScreen = later(async () => (await run()).RunScreen);
-const PassageScreen = later(async () => (await run()).PassageScreen);
-const ConversationScreen = later(async () => (await run()).ConversationScreen);
-const LibraryScreen = later(async () => whole(await import('./parts/library')).LibraryScreen);
-const KnowledgeScreen = later(async () => whole(await import('./parts/knowledge')).KnowledgeScreen);
-const AgentsScreen = later(async () => whole(await import('./parts/agents')).AgentsScreen);
-const SettingsScreen = later(async () => whole(await import('./parts/settings')).SettingsScreen);
+const screensOf = async () => whole(await import('./screens'));
+const RunScreen = later(async () => (await screensOf()).RunScreen);
+const PassageScreen = later(async () => (await screensOf()).PassageScreen);
+const ConversationScreen = later(async () => (await screensOf()).ConversationScreen);
+const LibraryScreen = later(async () => (await screensOf()).LibraryScreen);
+const KnowledgeScreen = later(async () => (await screensOf()).KnowledgeScreen);
+const AgentsScreen = later(async () => (await screensOf()).AgentsScreen);
+const SettingsScreen = later(async () => (await screensOf()).SettingsScreen);
 
 export function App() {
   const place = usePlace();

@@ -5,7 +5,7 @@ import { api, type Abilities, type Ask as Asked, type Collection, type Limits, t
 import { clock, count, format, money, t, type Key } from './i18n';
 import { go, runPath, talkPath } from './router';
 import { modes, RunList } from './runs';
-import { Button, Icon, Spinner, Trouble, useAction, useLoaded } from './ui';
+import { Button, Field, Icon, Spinner, Trouble, typed, useAction, useLoaded } from './ui';
 
 /** remember keeps a choice of the user for the next time. */
 function remember<T>(name: string, initial: T): [T, (v: T) => void] {
@@ -88,7 +88,7 @@ function Form({ abilities }: { abilities: Abilities }) {
     <form onSubmit={(e) => (e.preventDefault(), question.trim() && !busy && start())}>
       <div class="question">
         <label class="hidden" for="question">{t('ask.title')}</label>
-        <textarea id="question" ref={box} rows={3} value={question} placeholder={t('ask.placeholder')} onInput={(e) => setQuestion(e.currentTarget.value)}
+        <textarea id="question" ref={box} rows={3} value={question} placeholder={t('ask.placeholder')} onInput={typed(setQuestion)}
           onKeyDown={(e) => {
             if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
               e.preventDefault();
@@ -100,7 +100,7 @@ function Form({ abilities }: { abilities: Abilities }) {
           <Button type="submit" tone="main" icon="send" disabled={busy || !question.trim()}>{t('ask.start')}</Button>
         </div>
       </div>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
 
       <fieldset class="modes">
         <legend class="hidden">{t('ask.mode')}</legend>
@@ -113,7 +113,7 @@ function Form({ abilities }: { abilities: Abilities }) {
         ))}
       </fieldset>
 
-      {collections.error ? <Trouble error={collections.error} again={collections.again} /> : null}
+      <Trouble error={collections.error} again={collections.again} />
       {chosen !== 'chat' && nowhere && <p class="notice"><Icon name="warn" /><a href="/knowledge" data-go>{t('ask.where.none')}</a></p>}
       {chosen !== 'chat' && !nowhere && (
         <fieldset class="chips">
@@ -149,15 +149,15 @@ function Form({ abilities }: { abilities: Abilities }) {
             </fieldset>
           )}
           {written && (
-            <label class="field"><span>{t('ask.model')}</span><input list="models" value={model} placeholder={abilities.models[0]?.model} onInput={(e) => setModel(e.currentTarget.value)} />
-              <datalist id="models">{[...new Set(abilities.models.map((m) => m.model))].map((m) => <option value={m} />)}</datalist></label>
+            <Field label={t('ask.model')}><input list="models" value={model} placeholder={abilities.models[0]?.model} onInput={typed(setModel)} />
+              <datalist id="models">{[...new Set(abilities.models.map((m) => m.model))].map((m) => <option value={m} />)}</datalist></Field>
           )}
           <div class="three">
             {(written ? ['cost', 'time', 'tokens', 'searches', 'pages'] as const : ['time', 'searches', 'pages'] as const).filter((w) => chosen !== 'chat' || (w !== 'searches' && w !== 'pages')).map((what) => (
-              <label class="field"><span>{t(`bound.${what}` as Key)}</span>
+              <Field label={t(`bound.${what}` as Key)}>
                 <input type="number" min="0" step="any" inputMode="decimal" value={limits[what] ?? ''} placeholder={abilities.limits?.[what] ? String(abilities.limits[what]! / (what === 'time' ? 60e9 : 1)) : t('ask.limit.none')}
                   onInput={(e) => setLimits({ ...limits, [what]: e.currentTarget.value })} />
-              </label>
+              </Field>
             ))}
           </div>
         </div>

@@ -1,8 +1,8 @@
 // The team at work: the plan, who does what, what was decided and looked for.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Agent, State } from './fold';
-import { count, format, t, word } from './i18n';
+import type { Agent, State, Timed } from './fold';
+import { clock, count, format, t, word } from './i18n';
 import { Settled } from './clarify';
 import { ended } from './events';
 import { Empty, Icon, Spinner } from './ui';
@@ -22,7 +22,7 @@ export function Board({ state }: { state: State }) {
           <section aria-labelledby="steps">
             <h2 id="steps">{t('board.plan')}{rubric && rubric.total > 0 && <small> {t('board.rubric', { covered: rubric.covered, total: rubric.total })}</small>}</h2>
             {rubric && rubric.total > 0 && <Bar share={rubric.covered / rubric.total} />}
-            <ol class="steps">{state.plan.steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title}</span></li>)}</ol>
+            <ol class="steps">{state.plan.steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title} <Took of={s} /></span></li>)}</ol>
           </section>
         )}
         <Settled asks={state.asks} />
@@ -63,15 +63,17 @@ export const Mark = ({ state }: { state: string }) => (
   <span class={'mark ' + state} title={word('todo', state)}>{state === 'done' ? <Icon name="check" /> : state === 'dropped' ? <Icon name="close" /> : <i />}<span class="hidden">{word('todo', state)}</span></span>
 );
 
+const Took = ({ of }: { of: Timed }) => (of.took! >= 1000 ? <small title={t('fact.time')}>{clock(of.took!)}</small> : null);
+
 // A card shows nobody at work in a run that rests or is over.
 function Card({ agent, live }: { agent: Agent; live: boolean }) {
   const note = agent.notes[agent.notes.length - 1];
   const does = agent.state === 'working' && !live ? 'idle' : agent.state;
   return (
     <article class={'member ' + does}>
-      <header><strong>{agent.role || agent.name}</strong><span class="hint">{does === 'working' && <i class="beat" aria-hidden="true" />}{word('agent', does)}</span></header>
+      <header><strong>{agent.role || agent.name}</strong><span class="hint">{does === 'working' && <i class="beat" aria-hidden="true" />}{word('agent', does)} <Took of={agent} /></span></header>
       {does === 'working' && (agent.now || agent.tool) && <p class="now">{agent.tool && <b>{word('tool', agent.tool)}</b>} {agent.now}</p>}
-      {agent.todos.length > 0 && <ul class="todos">{agent.todos.map((x) => <li class={x.state}><Mark state={x.state} /><span>{x.title}</span></li>)}</ul>}
+      {agent.todos.length > 0 && <ul class="todos">{agent.todos.map((x) => <li class={x.state}><Mark state={x.state} /><span>{x.title} <Took of={x} /></span></li>)}</ul>}
       {!agent.todos.length && agent.task && <p>{agent.task}</p>}
       {note && <Notes notes={agent.notes} />}
       {agent.state === 'done' && !note && agent.now && <p class="note">{agent.now}</p>}

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { api } from './api';
 import type { Ask, State } from './fold';
 import { t, word } from './i18n';
-import { Button, Icon, Trouble, useAction } from './ui';
+import { Button, Icon, Trouble, typed, useAction } from './ui';
 
 export function Clarify({ run, ask, state }: { run: string; ask: Ask; state: State }) {
   const plan = readPlan(ask.questions[0] ?? '');
@@ -23,7 +23,7 @@ function Question({ run, ask, begun }: { run: string; ask: Ask; begun: boolean }
       <form onSubmit={(e) => (e.preventDefault(), text.trim() && answer(text.trim()))}>
         {ask.options.length > 0 && <div class="options">{ask.options.map((o) => <Button disabled={busy} onClick={() => answer(o)}>{word('option', o)}</Button>)}</div>}
         <label><span class="hidden">{t('clarify.label')}</span>
-          <textarea rows={2} value={text} placeholder={t('clarify.label')} onInput={(e) => set(e.currentTarget.value)}
+          <textarea rows={2} value={text} placeholder={t('clarify.label')} onInput={typed(set)}
             onKeyDown={(e) => e.key === 'Enter' && !e.shiftKey && !e.isComposing && (e.preventDefault(), e.currentTarget.form!.requestSubmit())} />
         </label>
         <div class="row">
@@ -31,7 +31,7 @@ function Question({ run, ask, begun }: { run: string; ask: Ask; begun: boolean }
           <Button type="submit" tone="main" disabled={busy || !text.trim()}>{t('clarify.answer')}</Button>
         </div>
       </form>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </section>
   );
 }
@@ -105,7 +105,7 @@ function PlanCard({ run, ask, plan }: { run: string; ask: Ask; plan: Draft }) {
         <Button tone="quiet" icon="plus" onClick={() => edit([...parts, { title: '', about: '', queries: '' }])}>{t('plan.add')}</Button>
         <Button tone="main" disabled={busy || !fine} onClick={start}>{changed ? t('plan.start.changed') : t('plan.start')}</Button>
       </div>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </section>
   );
 }

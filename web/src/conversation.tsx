@@ -11,7 +11,7 @@ import { Clarify } from './clarify';
 import { Cited } from './report';
 import { Markdown } from './prose';
 import { modes } from './runs';
-import { Button, Empty, Icon, Lost, Pill, Spinner, Tile, Trouble, focused, host, useAction, useLoaded } from './ui';
+import { Button, Empty, focused, host, Icon, Lost, Pill, Spinner, Tile, Trouble, typed, useAction, useLoaded } from './ui';
 
 export function ConversationScreen({ id }: { id: string }) {
   const sessions = useLoaded((signal) => api.sessions(signal), [id]);
@@ -32,7 +32,7 @@ function Sessions({ list, open, changed }: { list: Session[]; open: string; chan
   if (!list.length) return <Empty title={t('ask.recent.empty')}><a href="/" data-go>{t('talk.begin')}</a></Empty>;
   return (
     <>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
       <ul>
         {list.map((s) => (
           <li key={s.id} class={s.id === open ? 'on' : ''}>
@@ -114,10 +114,10 @@ function Talk({ id, renamed }: { id: string; renamed: () => void }) {
       {runs.map((r, i) => (
         <Turn key={r.id} record={r} spoken={spoken.current} editing={editing?.id === r.id ? editing : null} edit={edit} busy={busy} branch={(q) => branch(i, q)} />
       ))}
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
       <form class="say" onSubmit={(e) => (e.preventDefault(), text.trim() && last && ask(text.trim()))}>
         <label><span class="hidden">{t('followup.label')}</span>
-          <textarea rows={1} value={text} placeholder={t('followup.label')} onInput={(e) => setText(e.currentTarget.value)}
+          <textarea rows={1} value={text} placeholder={t('followup.label')} onInput={typed(setText)}
             onKeyDown={(e) => {
               if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
                 e.preventDefault();
@@ -126,7 +126,7 @@ function Talk({ id, renamed }: { id: string; renamed: () => void }) {
             }} />
         </label>
         <label><span class="hidden">{t('ask.mode')}</span>
-          <select value={mode || last?.mode} onChange={(e) => setMode(e.currentTarget.value)}>
+          <select value={mode || last?.mode} onChange={typed(setMode)}>
             {[...new Set<string>([...modes, ...(last ? [last.mode] : [])])].map((m) => <option value={m}>{word('mode', m)}</option>)}
           </select>
         </label>
@@ -174,7 +174,7 @@ function Turn({ record, spoken, editing, edit, busy, branch }: TurnProps) {
   const change = (behind: boolean) => (setQuestion(behind ? '' : asked), edit({ id: record.id, behind }));
   const form = editing && (
     <form class="asked-again" onSubmit={(e) => (e.preventDefault(), question.trim() && branch(question.trim()))}>
-      <label><span class="hidden">{t(editing.behind ? 'talk.branch' : 'talk.edit')}</span><textarea rows={2} value={question} ref={focused} placeholder={editing.behind ? t('talk.branch') : ''} onInput={(e) => setQuestion(e.currentTarget.value)} onKeyDown={(e) => e.key === 'Escape' && edit(null)} /></label>
+      <label><span class="hidden">{t(editing.behind ? 'talk.branch' : 'talk.edit')}</span><textarea rows={2} value={question} ref={focused} placeholder={editing.behind ? t('talk.branch') : ''} onInput={typed(setQuestion)} onKeyDown={(e) => e.key === 'Escape' && edit(null)} /></label>
       <div class="row"><Button tone="quiet" onClick={() => edit(null)}>{t('talk.leave')}</Button><Button type="submit" tone="main" disabled={busy || !question.trim()}>{t('talk.again')}</Button></div>
     </form>
   );
@@ -202,7 +202,7 @@ function Turn({ record, spoken, editing, edit, busy, branch }: TurnProps) {
         {!over && <Button small icon="stop" disabled={doing.busy} onClick={() => doing.act(() => api.cancel(record.id))}>{t('control.cancel')}</Button>}
         {over && <Button small tone="quiet" icon="branch" aria-expanded={!!editing?.behind} onClick={() => change(true)}>{t('talk.branch')}</Button>}
       </footer>
-      {doing.error ? <Trouble error={doing.error} /> : null}
+      <Trouble error={doing.error} />
       {editing?.behind && form}
     </article>
   );

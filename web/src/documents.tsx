@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { count, format, t } from './i18n';
 import { kb, type Entry, type Piece } from './kb';
 import { reason } from './upload';
-import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from './ui';
+import { Button, Empty, Find, Icon, Spinner, Trouble, typed, useAction, useLoaded } from './ui';
 
 const size = (n: number) => (n < 1 << 20 ? format(Math.ceil(n / 1024)) + ' kB' : format(n / (1 << 20), 1) + ' MB');
 
@@ -24,16 +24,16 @@ export function Documents({ name, round, changed }: { name: string; round: unkno
     <section class="documents" aria-labelledby="documents">
       <h2 id="documents">{t('kb.documents')} {list.value && <small>{format(list.value.total)}</small>}</h2>
       <form class="filters" role="search" aria-labelledby="documents" onSubmit={(e) => e.preventDefault()}>
-        <label class="find"><Icon name="search" /><span class="hidden">{t('kb.find')}</span><input type="search" value={words} placeholder={t('kb.find')} onInput={(e) => setWords(e.currentTarget.value)} /></label>
+        <Find label={t('kb.find')} value={words} change={setWords} />
         <label><span class="hidden">{t('library.status')}</span>
-          <select value={failed} onChange={(e) => setFailed(e.currentTarget.value)}>
+          <select value={failed} onChange={typed(setFailed)}>
             <option value="">{t('sources.all')}</option>
             <option value="false">{t('sources.read')}</option>
             <option value="true">{t('sources.failed')}</option>
           </select>
         </label>
       </form>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
       {list.error ? <Trouble error={list.error} again={list.again} /> : !list.value ? <Spinner />
         : !docs.length ? <Empty title={words || failed ? t('library.none') : t('kb.empty')}>{!words && !failed && t('kb.empty.hint')}</Empty>
         : <ul class="files">{docs.map((d) => <Row key={d.n} name={name} doc={d} busy={busy} drop={() => drop(d)} />)}</ul>}

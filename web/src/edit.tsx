@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { request, type Report } from './api';
 import { t } from './i18n';
 import { Markdown } from './prose';
-import { Button, Icon, Trouble, useAction } from './ui';
+import { Button, Icon, Trouble, typed, useAction } from './ui';
 
 const post = (id: string, what: string, body?: unknown) => request('POST', `/api/runs/${encodeURIComponent(id)}/report/${what}`, body);
 
@@ -57,10 +57,10 @@ function Block({ id, part, text, done }: { id: string; part: string; text: strin
   return (
     <form class="block open" onSubmit={(e) => (e.preventDefault(), save())}>
       <label><span class="hidden">{t('edit.text')}</span>
-        <textarea value={now} ref={box} onInput={(e) => set(e.currentTarget.value)}
+        <textarea value={now} ref={box} onInput={typed(set)}
           onKeyDown={(e) => (e.key === 'Escape' ? done(false) : e.key === 'Enter' && (e.ctrlKey || e.metaKey) && (e.preventDefault(), save()))} />
       </label>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
       <span class="row"><small class="hint">{t('edit.marks')}</small><span class="row"><Button tone="quiet" small onClick={() => done(false)}>{t('action.cancel')}</Button><Button tone="main" small type="submit" disabled={busy}>{t('edit.save')}</Button></span></span>
     </form>
   );
@@ -81,7 +81,7 @@ export function Edited({ id, edits, unchecked, original, show, changed }: { id: 
           <Button small disabled={busy} onClick={() => tell('undo')}>{t('edit.undo')}</Button>
           <Button small tone="quiet" aria-pressed={original} onClick={() => show(!original)}>{original ? t('edit.show') : t('edit.original')}</Button>
         </span>
-        {error ? <Trouble error={error} /> : null}
+        <Trouble error={error} />
       </div>
     </div>
   );

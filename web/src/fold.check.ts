@@ -55,6 +55,15 @@ assert.equal(again.status, 'running');
 assert.equal(again.seq, 6);
 assert.equal(again.log.length, 6);
 
+// How long work took is counted while the run works, not while it rests.
+const second = (n: number, kind: string, data: any): Event => ({ seq: n, kind, data, time: new Date(1e12 + n * 1000).toISOString() });
+const todo = (n: number, state: string) => second(n, 'todo.updated', { agent: 'one', id: 'a', title: 'read', state });
+const rested = fold(empty, [
+  second(1, 'run.status', { status: 'running' }), second(2, 'agent.started', { name: 'one', task: 'read' }), todo(3, 'active'), second(4, 'run.status', { status: 'paused' }),
+  second(90, 'run.status', { status: 'running' }), todo(92, 'done'), second(93, 'agent.finished', { name: 'one' }), todo(99, 'done'),
+]);
+assert.deepEqual([rested.agents[0].took, rested.agents[0].todos[0].took], [5000, 3000]);
+
 // What the report is to say is not what is to be found out; a section that is written is done.
 const plan = (agent: string, title: string): Event => ({ seq: 0, agent, kind: 'plan.updated', data: { steps: [{ title, state: 'pending' }] } });
 const written = fold(empty, [plan('', 'found out'), plan('write', 'written')]);

@@ -14,7 +14,7 @@ export interface Ask {
   skipped?: boolean;
 }
 
-export interface PlanStep {
+export interface PlanStep extends Timed {
   title: string;
   state: string;
   queries: string[];
@@ -26,14 +26,21 @@ export interface Plan {
   steps: PlanStep[];
 }
 
-export interface Todo {
+/** Timed is work of which is known when it was taken up and how long it took, in
+ * milliseconds of the run's working time. */
+export interface Timed {
+  began?: number;
+  took?: number;
+}
+
+export interface Todo extends Timed {
   id: string;
   title: string;
   state: string;
 }
 
 /** Agent is somebody who works: a researcher of a team, its supervisor, an agent by itself. */
-export interface Agent {
+export interface Agent extends Timed {
   name: string;
   role: string;
   task: string;
@@ -235,6 +242,13 @@ function apply(d: Draft, e: Event) {
   if (handler) handler(d, data, e, at);
 }
 
+// timed is work as it is now, given how it was.
+function timed<T extends Timed>({ s }: Draft, at: number, is: T, was: Timed | undefined, working: boolean, done: boolean): T {
+  const now = s.active + (s.since && at > s.since ? at - s.since : 0);
+  const began = was?.began ?? (working ? now : undefined);
+  return { ...is, began, took: done && began !== undefined ? (was?.took ?? now - began) : undefined };
+}
+
 const bytes = new TextEncoder();
 const cited = (x: unknown): Citation[] => array(x).filter((c) => c && typeof c.start === 'number');
 
@@ -310,18 +324,22 @@ const handlers: Record<string, Handler> = {
       d.put<Ask>('asks', (x) => x.id === id, (was) => ({ ...was!, answer: text(data.answer), skipped: !!data.skipped }));
     }
   },
-  'plan.updated'({ s }, data, e) {
-    const steps = array(data.steps).filter(Boolean).map((x) => ({ title: text(x.title), state: text(x.state), queries: texts(x.queries) }));
+  'plan.updated'(d, data, e, at) {
+    const { s } = d;
+    const steps = array(data.steps).filter(Boolean).map((x) => {
+      const step: PlanStep = { title: text(x.title), state: text(x.state), queries: texts(x.queries) };
+      return timed(d, at, step, s.plan?.steps.find((y) => y.title === step.title), step.state === 'active', step.state === 'done');
+    });
     s.outline = steps.map((x) => x.title);
     if (s.plan && who(e) === 'write') return; // what is to be written is not what is to be found out
     s.plan = { title: text(data.title), question: text(data.question) || s.plan?.question || '', steps };
   },
-  'agent.started'(d, data, e) {
+  'agent.started'(d, data, e, at) {
     const name = text(data.name) || who(e);
-    agent(d, name, (a) => ({ ...a, role: e.agent ? a.role || text(data.role) : text(data.role) || a.role, task: text(data.task) || a.task, state: data.task ? 'working' : a.state }));
+    agent(d, name, (a) => timed(d, at, { ...a, role: e.agent ? a.role || text(data.role) : text(data.role) || a.role, task: text(data.task) || a.task, state: data.task ? 'working' : a.state }, a, true, false));
   },
-  'agent.finished'(d, data, e) {
-    agent(d, text(data.name) || who(e), (a) => ({ ...a, state: 'done', now: text(data.summary) || a.now, tool: '' }));
+  'agent.finished'(d, data, e, at) {
+    agent(d, text(data.name) || who(e), (a) => timed(d, at, { ...a, state: 'done', now: text(data.summary) || a.now, tool: '' }, a, false, true));
   },
   'agent.action'(d, data, e) {
     if (!e.agent || data.result !== undefined) {
@@ -337,9 +355,10 @@ const handlers: Record<string, Handler> = {
     d.s.reflected = { text: text(data.text), score: number(data.score), sufficient: !!data.sufficient, gaps: texts(data.gaps) };
     if (who(e)) agent(d, who(e), (a) => ({ ...a, now: text(data.text) || a.now }), true);
   },
-  'todo.updated'(d, data, e) {
-    const todo: Todo = { id: text(data.id), title: text(data.title), state: text(data.state) };
+  'todo.updated'(d, data, e, at) {
     agent(d, text(data.agent) || who(e), (a) => {
+      const id = text(data.id), state = text(data.state);
+      const todo = timed<Todo>(d, at, { id, title: text(data.title), state }, a.todos.find((x) => x.id === id), state === 'active', state === 'done');
       const todos = a.todos.some((x) => x.id === todo.id) ? a.todos.map((x) => (x.id === todo.id ? todo : x)) : [...a.todos, todo];
       const working = todos.some((x) => x.state === 'active');
       return { ...a, todos, state: working ? 'working' : todos.every((x) => x.state === 'done' || x.state === 'dropped') ? 'done' : 'idle', task: working && todo.state === 'active' ? todo.title : a.task };

@@ -1,5 +1,6 @@
-// Words of the page in three languages, of which the chosen one is loaded. A key
-// that a catalogue lacks fails a test, as does one that nothing says.
+// Words of the page in three languages, of which the chosen one is loaded. The build
+// numbers the keys that stand in the sources and leaves those that are computed their
+// names; it fails for a key that the catalogue lacks, and for one that nothing says.
 
 import type en from './i18n/en.json';
 import { whole } from './build';
@@ -36,8 +37,9 @@ export const current = () => language;
 
 /** speak loads the words of a language, and has the page speak it. */
 export async function speak(code: Language = language) {
-  const words = whole(await (code === 'ru' ? import('./parts/ru') : code === 'zh' ? import('./parts/zh') : import('./parts/en')));
-  said = words.default;
+  const reply = await fetch(`/page/${code}.json`);
+  const { numbered, named } = whole<{ numbered: string[]; named: Record<string, string> }>(await reply.json());
+  said = Object.assign({}, numbered, named);
   document.documentElement.lang = language = code;
 }
 

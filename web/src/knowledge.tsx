@@ -7,7 +7,7 @@ import { Documents } from './documents';
 import { ago, count, format, t } from './i18n';
 import { kb, tagsIn } from './kb';
 import { go } from './router';
-import { Button, Empty, Icon, Spinner, Tile, Trouble, host, useAction, useLoaded } from './ui';
+import { Button, Empty, Field, Find, host, Icon, Spinner, Tile, Trouble, typed, useAction, useLoaded } from './ui';
 import { Drop, read } from './upload';
 
 const path = (name: string) => '/knowledge/' + encodeURIComponent(name);
@@ -52,11 +52,11 @@ function New() {
     <form class="panel new" onSubmit={(e) => (e.preventDefault(), name.trim() && make())}>
       <h2>{t('kb.new')}</h2>
       <div class="two">
-        <label class="field"><span>{t('kb.name')}</span><input value={name} maxLength={200} onInput={(e) => setName(e.currentTarget.value)} /></label>
-        <label class="field"><span>{t('kb.tags')}</span><input value={tags} onInput={(e) => setTags(e.currentTarget.value)} /></label>
+        <Field label={t('kb.name')}><input value={name} maxLength={200} onInput={typed(setName)} /></Field>
+        <Field label={t('kb.tags')}><input value={tags} onInput={typed(setTags)} /></Field>
       </div>
       <div><Button type="submit" icon="plus" disabled={busy || !name.trim()}>{t('kb.create')}</Button></div>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </form>
   );
 }
@@ -78,7 +78,7 @@ function One({ name, used, most, changed }: { name: string; used: boolean; most:
             ? <p class="meta"><Tags of={c.tags} /><Button tone="quiet" small icon="pen" onClick={() => setTags((c.tags ?? []).join(', '))}>{t('kb.tags.edit')}</Button></p>
             : (
               <form class="row tags" onSubmit={async (e) => (e.preventDefault(), (await act(() => kb.tag(name, tagsIn(tags)))) && (setTags(null), loaded.again()))}>
-                <label class="field"><span>{t('kb.tags')}</span><input autofocus value={tags} onInput={(e) => setTags(e.currentTarget.value)} /></label>
+                <Field label={t('kb.tags')}><input autofocus value={tags} onInput={typed(setTags)} /></Field>
                 <Button type="submit" icon="check" disabled={busy}>{t('kb.save')}</Button>
               </form>
             )}
@@ -92,7 +92,7 @@ function One({ name, used, most, changed }: { name: string; used: boolean; most:
             <Button disabled={busy} onClick={() => read(name, true)}>{t('kb.reindex')}</Button>
             <Button tone="danger" icon="trash" disabled={busy} onClick={async () => confirm(c.uploads ? t('kb.delete.all', { name }) : t('kb.delete.sure', { name })) && (await act(() => api.drop(name))) && go('/knowledge')}>{t('kb.delete')}</Button>
           </div>
-          {error ? <Trouble error={error} /> : null}
+          <Trouble error={error} />
         </>
       )}
     </main>
@@ -107,10 +107,10 @@ function Look({ name }: { name: string }) {
     <section class="sources" aria-labelledby="look">
       <h2 id="look">{t('kb.search')}</h2>
       <form class="filters" role="search" aria-labelledby="look" onSubmit={(e) => (e.preventDefault(), text.trim() && act(async () => setFound(await api.look(name, text.trim()))))}>
-        <label class="find"><Icon name="search" /><span class="hidden">{t('kb.search')}</span><input type="search" value={text} onInput={(e) => set(e.currentTarget.value)} /></label>
+        <Find label={t('kb.search')} value={text} change={set} />
         <Button type="submit" icon="search" disabled={busy || !text.trim()}>{t('kb.search')}</Button>
       </form>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
       {found && (found.hits.length ? (
         <ol>{found.hits.map((h) => (
           <li><Tile of={h.path ?? ''} /><div><strong>{h.title || host(h.path ?? '')}</strong><span class="meta"><span>{host(h.path ?? '')}</span>{h.headings && h.headings.length > 0 && <span>{h.headings.join(' › ')}</span>}</span><p class="quoted">{h.text}</p></div></li>

@@ -7,7 +7,7 @@ import { Compare } from './compare';
 import { ago, clock, count, t, word, type Key } from './i18n';
 import { go, runPath, usePlace } from './router';
 import { modes } from './runs';
-import { Button, Empty, Icon, Pill, Spinner, Trouble, useAction, useLoaded } from './ui';
+import { Button, Empty, Field, Find, Icon, Pill, Spinner, Trouble, typed, useAction, useLoaded } from './ui';
 
 const ended = (status: string) => /^(done|failed|cancelled)$/.test(status);
 const at = (id: string, what: string) => `/api/runs/${encodeURIComponent(id)}/${what}`;
@@ -38,17 +38,15 @@ function List() {
     <main class="narrow library" id="main">
       <div class="row"><h1>{t('library.title')}</h1><Import /></div>
       <form class="filters" role="search" onSubmit={(e) => e.preventDefault()}>
-        <label class="find"><Icon name="search" /><span class="hidden">{t('library.find')}</span>
-          <input type="search" value={words} placeholder={t('library.find')} onInput={(e) => setWords(e.currentTarget.value)} />
-        </label>
+        <Find label={t('library.find')} value={words} change={setWords} />
         <label><span class="hidden">{t('library.status')}</span>
-          <select value={status} onChange={(e) => setStatus(e.currentTarget.value)}>
+          <select value={status} onChange={typed(setStatus)}>
             <option value="">{t('library.status.any')}</option>
             {['running', 'waiting', 'paused', 'done', 'failed', 'cancelled'].map((s) => <option value={s}>{word('status', s)}</option>)}
           </select>
         </label>
         <label><span class="hidden">{t('ask.mode')}</span>
-          <select value={mode} onChange={(e) => setMode(e.currentTarget.value)}>
+          <select value={mode} onChange={typed(setMode)}>
             <option value="">{t('library.mode.any')}</option>
             {modes.map((m) => <option value={m}>{t(`mode.${m}` as Key)}</option>)}
           </select>
@@ -68,7 +66,7 @@ function List() {
           </span>
         </div>
       )}
-      {found.error ? <Trouble error={found.error} again={found.again} /> : null}
+      <Trouble error={found.error} again={found.again} />
       {!found.value ? !found.error && <Spinner />
         : !found.value.length ? <Empty title={words || status || mode || tag ? t('library.none') : t('ask.recent.empty')} />
         : <ul class="runs">{found.value.map((r) => (
@@ -92,7 +90,7 @@ function Import() {
       <label class={'button import' + (busy ? ' busy' : '')}><Icon name="down" /><span>{t('library.import')}</span>
         <input type="file" accept=".zip" disabled={busy} onChange={(e) => e.currentTarget.files?.length && take(e.currentTarget)} />
       </label>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </>
   );
 }
@@ -129,7 +127,7 @@ function Row({ run: r, changed, filter, chosen, choose }: RowProps) {
       </span>
       {(open || error || r.tags?.length) ? (
         <div class="below">
-          {error ? <Trouble error={error} /> : null}
+          <Trouble error={error} />
           {open === 'tags' ? <Tags run={r} changed={changed} /> : r.tags?.map((x) => <button type="button" class="chip" onClick={() => filter(x)}>{x}</button>)}
           {open === 'fork' && <Fork run={r} />}
         </div>
@@ -146,9 +144,9 @@ function Tags({ run: r, changed }: { run: RunRecord; changed: () => void }) {
   return (
     <form class="tags" onSubmit={(e) => (e.preventDefault(), text.trim() && put([...tags, text]))}>
       {tags.map((x) => <span class="chip">{x}<button type="button" class="bare" disabled={busy} aria-label={t('library.untag', { tag: x })} onClick={() => put(tags.filter((y) => y !== x))}><Icon name="close" /></button></span>)}
-      <label><span class="hidden">{t('library.tag.new')}</span><input value={text} maxLength={50} placeholder={t('library.tag.new')} onInput={(e) => set(e.currentTarget.value)} /></label>
+      <label><span class="hidden">{t('library.tag.new')}</span><input value={text} maxLength={50} placeholder={t('library.tag.new')} onInput={typed(set)} /></label>
       <Button small type="submit" icon="plus" disabled={busy || !text.trim()}>{t('library.tag.add')}</Button>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </form>
   );
 }
@@ -167,9 +165,9 @@ function Fork({ run: r }: { run: RunRecord }) {
   return (
     <form class="fork" onSubmit={(e) => (e.preventDefault(), fork())}>
       <p class="hint">{t('library.fork.hint')} {count('steps', steps.value.length)}</p>
-      <label class="field"><span>{t('library.fork.at')}</span><select value={chosen} onChange={(e) => setStep(e.currentTarget.value)}>{steps.value.map((s) => <option>{s}</option>)}</select></label>
+      <Field label={t('library.fork.at')}><select value={chosen} onChange={typed(setStep)}>{steps.value.map((s) => <option>{s}</option>)}</select></Field>
       <Button small type="submit" icon="branch" disabled={busy}>{t('library.fork.do')}</Button>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </form>
   );
 }

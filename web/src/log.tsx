@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Event } from './events';
 import { format, t } from './i18n';
-import { Button, Empty } from './ui';
+import { Button, Empty, typed } from './ui';
 
 export function Log({ log }: { log: Event[] }) {
   const [kind, setKind] = useState('');
@@ -13,7 +13,7 @@ export function Log({ log }: { log: Event[] }) {
   const shown = log.filter((e) => !kind || e.kind === kind);
   return (
     <div class="log">
-      <label>{t('log.kind')} <select value={kind} onChange={(e) => setKind(e.currentTarget.value)}><option value="">{t('log.all', { n: format(log.length) })}</option>{kinds.map((k) => <option>{k}</option>)}</select></label>
+      <label>{t('log.kind')} <select value={kind} onChange={typed(setKind)}><option value="">{t('log.all', { n: format(log.length) })}</option>{kinds.map((k) => <option>{k}</option>)}</select></label>
       <ol>
         {shown.slice(-most).map((e) => <Row key={e.seq} event={e} />)}
       </ol>

@@ -1,14 +1,13 @@
 import { render } from 'preact';
 import { App } from './app';
-import './core';
 import { current, speak } from './i18n';
 import { show } from './theme';
 
 const page = document.getElementById('page')!;
 const unspoken = {
-  en: 'The words of the page could not be loaded. Reload it; if that does not help, look whether the server still runs.',
-  ru: 'Не удалось загрузить тексты страницы. Обновите её; если не поможет, проверьте, работает ли сервер.',
-  zh: '页面文字未能加载。请刷新页面；如果仍然不行，请检查服务器是否在运行。',
+  en: 'The page could not be loaded. Reload it; if that does not help, look whether the server runs.',
+  ru: 'Страница не загрузилась. Обновите её; если не поможет, проверьте, работает ли сервер.',
+  zh: '页面未能加载。请刷新；如仍不行，请检查服务器是否在运行。',
 };
 
 show();

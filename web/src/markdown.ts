@@ -3,18 +3,25 @@
 // was written, and an image as its words; what is left is sanitised.
 
 import DOMPurify from 'dompurify';
-import { Marked } from 'marked';
+import { Lexer, Parser, Renderer, type Tokens } from 'marked';
 import type { Citation } from './events';
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
-const marked = new Marked({ gfm: true, breaks: false, async: false });
-marked.use({
-  renderer: {
-    html: (token) => (token.type === 'html' && token.block ? `<p>${escaped(token.text)}</p>` : escaped(token.text)),
-    image: ({ text }) => escaped(text),
-  },
-});
+class Plain extends Renderer {
+  html(token: Tokens.HTML | Tokens.Tag) {
+    return token.type === 'html' && token.block ? `<p>${escaped(token.text)}</p>` : escaped(token.text);
+  }
+
+  image({ text }: Tokens.Image) {
+    return escaped(text);
+  }
+}
+
+const html = (markdown: string) => {
+  const options = { gfm: true, renderer: new Plain() };
+  return Parser.parse(Lexer.lex(markdown, options), options);
+};
 
 const allowed = {
   ALLOWED_TAGS: ['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote', 'pre', 'code', 'em', 'strong', 'del', 's', 'sub', 'sup', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'a'],
@@ -31,7 +38,7 @@ const first = '\uE000', last = '\uE001';
 /** fragment is Markdown as elements, with a button for each citation. */
 export function fragment(markdown: string, citations: Citation[] = []): DocumentFragment {
   const { text, marks } = marking(markdown.replace(/[\uE000\uE001]/g, ''), citations);
-  const clean = DOMPurify.sanitize(marked.parse(text) as string, allowed) as unknown as DocumentFragment;
+  const clean = DOMPurify.sanitize(html(text), allowed) as unknown as DocumentFragment;
   for (const link of clean.querySelectorAll('a')) {
     link.setAttribute('rel', 'noopener noreferrer nofollow');
     link.setAttribute('target', '_blank');

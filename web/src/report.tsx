@@ -9,7 +9,7 @@ import { count, format, t, word, type Key } from './i18n';
 import { draw } from './plot';
 import { go, runPath } from './router';
 import { Markdown } from './prose';
-import { Button, Empty, Icon, Spinner, Tile, Trouble, host, isWeb, useAction, useLoaded } from './ui';
+import { Button, Empty, Find, host, Icon, isWeb, Spinner, Tile, Trouble, typed, useAction, useLoaded } from './ui';
 import { highlight, sentencesIn } from './uncited';
 
 export function Answer({ id, state, record, again }: { id: string; state: State; record?: RunRecord; again?: () => void }) {
@@ -92,7 +92,7 @@ function Whole({ id, state, record, report, message, again, trouble }: Props) {
         {message.points.length > 0 && <section><h2>{t('report.points')}</h2><ul class="points">{message.points.map((p) => <li>{p}</li>)}</ul></section>}
         {message.reasoning && <details class="reasoning"><summary>{t('report.reasoning')}</summary><Markdown text={message.reasoning} /></details>}
         {report?.conflicts && report.conflicts.length > 0 && <Conflicts id={id} report={report} />}
-        {trouble ? <Trouble error={trouble} /> : null}
+        <Trouble error={trouble} />
         {report?.sources && report.sources.length > 0 && <List id={id} report={report} />}
         {ended(state.status) && <FollowUp state={state} report={report} record={record} />}
         {ended(state.status) && report && <Exports id={id} report={report} status={state.status} />}
@@ -176,7 +176,7 @@ function List({ id, report }: { id: string; report: Report }) {
     <section class="sources" aria-labelledby="sources">
       <h2 id="sources">{t('tab.sources')}</h2>
       {kinds.length > 1 && <div class="chips" role="group" aria-label={t('sources.filter')}>{['', ...kinds].map((k) => <button type="button" class={'chip' + (kind === k ? ' on' : '')} aria-pressed={kind === k} onClick={() => setKind(k)}>{k ? word('kind', k) : t('sources.all')}</button>)}</div>}
-      {report.sources!.length > 5 && <div class="filters"><label class="find"><Icon name="search" /><span class="hidden">{t('sources.words')}</span><input type="search" placeholder={t('sources.words')} onInput={(e) => setWords(e.currentTarget.value)} /></label></div>}
+      {report.sources!.length > 5 && <div class="filters"><Find label={t('sources.words')} change={setWords} /></div>}
       <ol>
         {report.sources!.filter(fits).map((s) => (
           <li value={s.number} id={'source-' + s.number}>
@@ -213,10 +213,10 @@ function FollowUp({ state, report, record }: { state: State; report?: Report; re
       <h2 id="followup">{t('followup.title')}</h2>
       {ideas.length > 0 && <ul>{ideas.map((q) => <li><button type="button" disabled={busy} onClick={() => ask(q)}><span>{q}</span><Icon name="send" /></button></li>)}</ul>}
       <form onSubmit={(e) => (e.preventDefault(), text.trim() && ask(text.trim()))}>
-        <label><span class="hidden">{t('followup.label')}</span><input value={text} placeholder={t('followup.label')} onInput={(e) => set(e.currentTarget.value)} /></label>
+        <label><span class="hidden">{t('followup.label')}</span><input value={text} placeholder={t('followup.label')} onInput={typed(set)} /></label>
         <Button type="submit" tone="main" icon="send" disabled={busy || !text.trim()}>{t('ask.start')}</Button>
       </form>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </section>
   );
 }
@@ -232,7 +232,7 @@ function Exports({ id, report, status }: { id: string; report: Report; status: s
         <Button icon="down" small disabled={busy} onClick={() => act(() => download(api.bundleURL(id), `${id}.zip`))}>{t('export.bundle')}</Button>
       </div>
       {busy && <Spinner label={t('export.making')} />}
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </section>
   );
 }

@@ -156,7 +156,7 @@ function Controls({ id, state, record, followed }: { id: string; state: State; r
           {told && <span role="status" class="hint">{t('steer.told')}</span>}
         </form>
       )}
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </div>
   );
 }

@@ -12,7 +12,7 @@ export function RunList({ runs, empty, removed }: { runs: RunRecord[]; empty: st
   if (!runs.length) return <Empty title={empty} />;
   return (
     <>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
       <ul class="runs">
         {runs.map((r) => (
           <li key={r.id}>

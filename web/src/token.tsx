@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { setToken } from './api';
 import { t } from './i18n';
-import { Button } from './ui';
+import { Button, Field, typed } from './ui';
 
 /** TokenScreen asks for a token where the server wants one. */
 export function TokenScreen({ why, done }: { why: string; done: () => void }) {
@@ -13,7 +13,7 @@ export function TokenScreen({ why, done }: { why: string; done: () => void }) {
       <h1>{t('token.title')}</h1>
       <p>{why}</p>
       <form class="panel" onSubmit={(e) => (e.preventDefault(), setToken(text), done())}>
-        <label class="field"><span>{t('token.label')}</span><input type="password" autocomplete="off" value={text} onInput={(e) => set(e.currentTarget.value)} /></label>
+        <Field label={t('token.label')}><input type="password" autocomplete="off" value={text} onInput={typed(set)} /></Field>
         <p class="hint">{t('token.hint')}</p>
         <Button type="submit" tone="main" disabled={!text.trim()}>{t('token.use')}</Button>
       </form>

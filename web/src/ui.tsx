@@ -58,8 +58,18 @@ export const Empty = ({ title, children }: { title: string; children?: Component
   <div class="empty"><strong>{title}</strong>{children && <p>{children}</p>}</div>
 );
 
-/** Trouble says what went wrong, and what to do about it. */
+/** typed gives what is typed or chosen to set. */
+export const typed = <T extends string>(set: (text: T) => void) => (e: { currentTarget: { value: string } }) => set(e.currentTarget.value as T);
+
+export const Field = ({ label, children }: { label: string; children: ComponentChildren }) => <label class="field"><span>{label}</span>{children}</label>;
+
+export const Find = ({ label, value, change }: { label: string; value?: string; change: (words: string) => void }) => (
+  <label class="find"><Icon name="search" /><span class="hidden">{label}</span><input type="search" value={value} placeholder={label} onInput={typed(change)} /></label>
+);
+
+/** Trouble says what went wrong, if something did, and what to do about it. */
 export function Trouble({ error, again }: { error: unknown; again?: () => void }) {
+  if (!error) return null;
   const problem = error instanceof Refused ? error.problem : { code: 'failed', message: String((error as Error)?.message ?? error), hint: undefined };
   const gone = problem.code === 'unreachable';
   return (

@@ -246,21 +246,23 @@ func TestLibraryLooks(t *testing.T) {
 // Without a model the same path leads to quotations, and the page says so.
 func TestWithoutModel(t *testing.T) {
 	s := quoting(t)
-	drive(t, "quotes.mjs", object{"url": s.URL, "question": "Where is the lamp kept?", "collection": "papers", "words": "The lamp is kept in the tower by the old harbour."})
+	// Sources that disagree about what is asked; the report has what it read of them.
+	done(t, s, dossier.Request{Mode: ingest.Name, Request: mode.Request{Question: "read", In: sources.Target{Paths: []string{"../../../testdata/library"}, Collection: "towers"}}})
+	disputed := done(t, s, dossier.Request{Mode: "web_search", Request: mode.Request{Question: "How high is the tower of the lighthouse?", In: sources.Target{Collection: "towers"}}})
+	if err := s.Engine.DeleteCollection(t.Context(), "towers"); err != nil {
+		t.Fatal(err)
+	}
+	drive(t, "quotes.mjs", object{"url": s.URL, "disputed": disputed, "question": "Where is the lamp kept?", "collection": "papers", "words": "The lamp is kept in the tower by the old harbour."})
 }
 
 // Each screen is fit to be seen in all languages, colours and widths.
 func TestLooks(t *testing.T) {
 	s := quoting(t)
-	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_search", Request: mode.Request{Question: "Where is the lamp kept?", In: sources.Target{Collection: "papers"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	until(t, s, rec.ID)
+	asked := done(t, s, dossier.Request{Mode: "deep_search", Request: mode.Request{Question: "Where is the lamp kept?", In: sources.Target{Collection: "papers"}}})
 	fleetOf(t, s)
 	for _, lang := range []string{"en", "ru", "zh"} {
 		for _, dark := range []bool{false, true} {
-			drive(t, "looks.mjs", object{"url": s.URL, "run": rec.ID, "lang": lang, "dark": dark})
+			drive(t, "looks.mjs", object{"url": s.URL, "run": asked, "lang": lang, "dark": dark})
 		}
 	}
 }
@@ -271,11 +273,7 @@ func TestLooksOfLists(t *testing.T) {
 	if _, err := s.Engine.TagCollection(t.Context(), "papers", []string{"sea", "право", "港口"}); err != nil {
 		t.Fatal(err)
 	}
-	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: "deep_search", Request: mode.Request{Question: "Where is the lamp kept?", In: sources.Target{Collection: "papers"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	until(t, s, rec.ID)
+	done(t, s, dossier.Request{Mode: "deep_search", Request: mode.Request{Question: "Where is the lamp kept?", In: sources.Target{Collection: "papers"}}})
 	drive(t, "looks-lists.mjs", object{"url": s.URL})
 }
 
@@ -343,12 +341,19 @@ func quoting(t *testing.T) *sitetest.Site {
 	if err := os.WriteFile(filepath.Join(dir, "broken.pdf"), []byte("%PDF-1.7 and then nothing of one"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rec, err := s.Engine.Start(t.Context(), dossier.Request{Mode: ingest.Name, Request: mode.Request{Question: "read", In: sources.Target{Paths: []string{dir}, Collection: "papers"}}})
+	done(t, s, dossier.Request{Mode: ingest.Name, Request: mode.Request{Question: "read", In: sources.Target{Paths: []string{dir}, Collection: "papers"}}})
+	return s
+}
+
+// done has a request worked on, and returns the run.
+func done(t *testing.T, s *sitetest.Site, r dossier.Request) string {
+	t.Helper()
+	rec, err := s.Engine.Start(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	until(t, s, rec.ID)
-	return s
+	return rec.ID
 }
 
 // until waits for the end of a run.

@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ago, count, format, t, word } from '../i18n';
 import { go } from '../router';
-import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
+import { Button, Empty, Field, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
 import { fleet, type Instance } from './api';
 import { Say, instancePath, templatePath } from './screen';
 
@@ -49,17 +49,17 @@ function Make() {
   const { busy, error, act } = useAction();
   const of = made.template || templates.value?.[0]?.name || '';
   const number = (label: string, key: 'slots' | 'queue', min: number) => (
-    <label class="field"><span>{label}</span><input type="number" min={min} value={made[key]} onInput={(e) => set({ ...made, [key]: Number(e.currentTarget.value) })} /></label>
+    <Field label={label}><input type="number" min={min} value={made[key]} onInput={(e) => set({ ...made, [key]: Number(e.currentTarget.value) })} /></Field>
   );
   if (templates.value && !templates.value.length) return <p class="hint">{t('agents.templates.hint')}</p>;
   return (
     <form class="fields" onSubmit={(e) => (e.preventDefault(), act(async () => go(instancePath((await fleet.make({ ...made, template: of, name: made.name.trim() })).id))))}>
-      <label class="field"><span>{t('agents.template')}</span><select value={of} onChange={(e) => set({ ...made, template: e.currentTarget.value })}>{templates.value?.map((x) => <option>{x.name}</option>)}</select></label>
+      <Field label={t('agents.template')}><select value={of} onChange={(e) => set({ ...made, template: e.currentTarget.value })}>{templates.value?.map((x) => <option>{x.name}</option>)}</select></Field>
       <div class="three">
-        <label class="field"><span>{t('agents.name')}</span><input value={made.name} onInput={(e) => set({ ...made, name: e.currentTarget.value })} /></label>
+        <Field label={t('agents.name')}><input value={made.name} onInput={(e) => set({ ...made, name: e.currentTarget.value })} /></Field>
         {number(t('agents.slots'), 'slots', 1)}{number(t('agents.queue'), 'queue', 0)}
       </div>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
       <p><Button type="submit" tone="main" disabled={busy || !of}>{t('agents.make')}</Button></p>
     </form>
   );
@@ -91,7 +91,7 @@ export function InstanceScreen({ id, may }: { id: string; may: (scope: string) =
           {!rests && <Button icon="pause" disabled={busy} onClick={() => tell('drain')}>{t('agents.drain')}</Button>}
           {i.state !== 'stopped' && <Button icon="stop" disabled={busy} onClick={() => tell('stop')}>{t('agents.stop')}</Button>}
           <Button tone="danger" icon="trash" disabled={busy || moving} onClick={async () => confirm(t('library.delete.sure', { title: i.name })) && (await act(() => fleet.remove(id))) && go('/fleet')}>{t('agents.delete')}</Button>
-          {error ? <Trouble error={error} /> : null}
+          <Trouble error={error} />
         </div>
       )}
       {may('agents') && <Upgrade id={id} template={i.template} version={i.version ?? 0} changed={loaded.again} />}
@@ -104,12 +104,12 @@ function Upgrade({ id, template, version, changed }: { id: string; template: str
   const { busy, error, act } = useAction();
   return (
     <>
-      <label class="field"><span>{t('agents.runs.of')}</span>
+      <Field label={t('agents.runs.of')}>
         <select value={version} disabled={busy} onChange={async (e) => { await act(() => fleet.upgrade(id, Number(e.currentTarget.value))); changed(); }}>
           <option value={0}>{t('agents.follows')}</option>{found.value?.versions?.map((v) => <option value={v.version}>{t('agents.version', { n: v.version })}</option>)}
         </select>
-      </label>
-      {error ? <Trouble error={error} /> : null}
+      </Field>
+      <Trouble error={error} />
     </>
   );
 }

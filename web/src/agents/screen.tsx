@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { me } from '../api';
 import { t, word } from '../i18n';
 import { go, runPath } from '../router';
-import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
+import { Button, Empty, Find, Icon, Spinner, Trouble, typed, useAction, useLoaded } from '../ui';
 import { fleet, type Agent } from './api';
 import { InstanceScreen, Instances } from './instances';
 import { TemplateScreen, Templates } from './templates';
@@ -36,10 +36,10 @@ export function AgentsScreen({ kind, name }: { kind: string; name: string }) {
 }
 
 /** Find is a field to search with. */
-export function Find({ label, change }: { label: string; change: (words: string) => void }) {
+export function Search({ label, change }: { label: string; change: (words: string) => void }) {
   return (
     <form class="filters" role="search" onSubmit={(e) => e.preventDefault()}>
-      <label class="find"><Icon name="search" /><span class="hidden">{label}</span><input type="search" placeholder={label} onInput={(e) => change(e.currentTarget.value.trim())} /></label>
+      <Find label={label} change={(words) => change(words.trim())} />
     </form>
   );
 }
@@ -52,7 +52,7 @@ function Directory({ may }: { may: boolean }) {
   return (
     <section aria-labelledby="directory">
       <h2 id="directory">{t('agents.directory')}</h2>
-      <Find label={t('agents.wanted')} change={find} />
+      <Search label={t('agents.wanted')} change={find} />
       {found.error ? <Trouble error={found.error} again={found.again} /> : !found.value ? <Spinner /> : !list.length ? <Empty title={t('agents.none')}>{t('agents.none.hint')}</Empty> : (
         <ul class="cards">{(all ? list : list.slice(0, 6)).map((a) => <Entry key={a.name} agent={a} may={may} />)}</ul>
       )}
@@ -81,9 +81,9 @@ export function Say({ to, disabled }: { to: { agent?: string; instance?: string 
   const { busy, error, act } = useAction();
   return (
     <form class="steer" onSubmit={(e) => (e.preventDefault(), text.trim() && act(async () => go(runPath((await fleet.ask({ mode: 'agent', question: text.trim(), ...to })).id))))}>
-      <label><span class="hidden">{t('agents.say')}</span><input value={text} placeholder={t('agents.say')} disabled={disabled} onInput={(e) => set(e.currentTarget.value)} /></label>
+      <label><span class="hidden">{t('agents.say')}</span><input value={text} placeholder={t('agents.say')} disabled={disabled} onInput={typed(set)} /></label>
       <Button type="submit" icon="send" disabled={busy || disabled || !text.trim()}>{t('ask.start')}</Button>
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
     </form>
   );
 }

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { ago, clock, count, format, t, word } from '../i18n';
 import { go } from '../router';
-import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
+import { Button, Empty, Field, Icon, Spinner, Trouble, typed, useAction, useLoaded } from '../ui';
 import { fleet, type Template, type Version } from './api';
 import { Say, templatePath } from './screen';
 
@@ -34,10 +34,10 @@ function Editor({ name, document, saved }: { name?: string; document: string; sa
   const { busy, error, act } = useAction();
   return (
     <form class="fields" onSubmit={async (e) => (e.preventDefault(), (await act(() => fleet.save(called.trim(), text, note.trim()))) && saved(called.trim()))}>
-      {!name && <label class="field"><span>{t('agents.name')}</span><input value={called} required onInput={(e) => call(e.currentTarget.value)} /></label>}
-      <label class="field"><span>{t('agents.document')}</span><textarea class="code" rows={10} spellcheck={false} value={text} onInput={(e) => set(e.currentTarget.value)} /></label>
-      <label class="field"><span>{t('agents.note')}</span><input value={note} onInput={(e) => setNote(e.currentTarget.value)} /></label>
-      {error ? <Trouble error={error} /> : null}
+      {!name && <Field label={t('agents.name')}><input value={called} required onInput={typed(call)} /></Field>}
+      <Field label={t('agents.document')}><textarea class="code" rows={10} spellcheck={false} value={text} onInput={typed(set)} /></Field>
+      <Field label={t('agents.note')}><input value={note} onInput={typed(setNote)} /></Field>
+      <Trouble error={error} />
       <p><Button type="submit" tone="main" disabled={busy || !called.trim() || !text.trim()}>{t('agents.save')}</Button></p>
     </form>
   );
@@ -76,7 +76,7 @@ export function TemplateScreen({ name, may }: { name: string; may: (scope: strin
                 </li>
               );
             })}</ul>
-            {error ? <Trouble error={error} /> : null}
+            <Trouble error={error} />
           </section>
           {versions.length > 0 && <Documents key={x.latest} name={name} versions={versions} />}
           {may('agents') && versions.length > 0 && <Next key={'next' + x.latest} name={name} latest={x.latest} saved={loaded.again} />}
@@ -98,7 +98,7 @@ function Documents({ name, versions }: { name: string; versions: Version[] }) {
   const [from, setFrom] = useState(versions[1]?.version ?? 0);
   const shown = useLoaded(async (signal) => (from && from !== to ? { diff: await fleet.diff(name, from, to, signal) } : { text: (await fleet.version(name, to, signal)).document ?? '' }), [name, from, to]);
   const choose = (label: string, value: number, set: (n: number) => void, none?: string) => (
-    <label class="field"><span>{label}</span><select value={value} onChange={(e) => set(Number(e.currentTarget.value))}>{none && <option value={0}>{none}</option>}{versions.map((v) => <option value={v.version}>{t('agents.version', { n: v.version })}</option>)}</select></label>
+    <Field label={label}><select value={value} onChange={(e) => set(Number(e.currentTarget.value))}>{none && <option value={0}>{none}</option>}{versions.map((v) => <option value={v.version}>{t('agents.version', { n: v.version })}</option>)}</select></Field>
   );
   return (
     <section aria-labelledby="document">

@@ -6,7 +6,7 @@ import { count, t, word } from '../i18n';
 import { runPath } from '../router';
 import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
 import { ended, fleet, type Schema, type Tool } from './api';
-import { Find } from './screen';
+import { Search } from './screen';
 
 export function Tools() {
   const [words, find] = useState('');
@@ -14,7 +14,7 @@ export function Tools() {
   const list = found.value?.tools ?? [];
   return (
     <>
-      <Find label={t('tools.find')} change={find} />
+      <Search label={t('tools.find')} change={find} />
       {found.error ? <Trouble error={found.error} again={found.again} /> : !found.value ? <Spinner /> : !list.length ? <Empty title={t('tools.none')}>{t('agents.none.hint')}</Empty> : (
         <ul class="runs">{list.map((x) => (
           <li key={x.origin + x.name}><a href={'/fleet/tools/' + encodeURIComponent(x.name)} data-go><strong>{x.name}</strong><span class="plain">{x.description}</span><Facts tool={x} /></a></li>
@@ -97,11 +97,11 @@ function Try({ tool }: { tool: Tool }) {
       <h2 id="try">{t('tools.try')}</h2>
       {tool.effect === 'effectful' && <p class="notice">{t('tools.effectful')}</p>}
       <form class="try" onSubmit={(e) => (e.preventDefault(), run())}>
-        {fields.map(([name, s]) => <Field key={name} name={name} schema={s} required={!!tool.schema?.required?.includes(name)} value={values[name] ?? ''} change={(v) => set({ ...values, [name]: v })} />)}
+        {fields.map(([name, s]) => <Argument key={name} name={name} schema={s} required={!!tool.schema?.required?.includes(name)} value={values[name] ?? ''} change={(v) => set({ ...values, [name]: v })} />)}
         <p><Button type="submit" tone="main" icon="play" disabled={busy}>{t('tools.run')}</Button></p>
       </form>
       {busy && <Spinner label={t('tools.running')} />}
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
       {result && (
         <div aria-live="polite">
           {result.failed !== undefined && <p class="notice bad">{result.failed}</p>}
@@ -113,7 +113,7 @@ function Try({ tool }: { tool: Tool }) {
   );
 }
 
-function Field({ name, schema: s, required, value, change }: { name: string; schema: Schema; required: boolean; value: string; change: (v: string) => void }) {
+function Argument({ name, schema: s, required, value, change }: { name: string; schema: Schema; required: boolean; value: string; change: (v: string) => void }) {
   const kind = shape(s);
   const typed = (e: { currentTarget: { value: string } }) => change(e.currentTarget.value);
   const must = required && !types(s).includes('null');

@@ -51,7 +51,7 @@ function Row({ connection: c }: { connection: Connection }) {
         <div class="row"><div><strong>{name}</strong>{c.roles && <p class="meta"><span>{[c.provider, c.endpoint].filter(Boolean).join(' · ')}</span><span>{c.roles.join(', ')}</span></p>}</div>
           <Button small disabled={busy} aria-label={t('conn.test.of', { name })} onClick={test}>{t('conn.test')}</Button></div>
         {busy && <Spinner label={t('conn.testing')} />}
-        {error ? <Trouble error={error} /> : null}
+        <Trouble error={error} />
         {found && <div role="status">{found.ok ? <p><span class="good">{t('conn.ok', { ms: format((found.took ?? 0) / 1e6) })}</span> {found.detail}</p> : <><p>{hint && hint !== found.code ? hint : found.hint}</p><p class="hint">{found.detail}</p></>}</div>}
       </div>
     </li>

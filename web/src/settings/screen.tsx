@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { api, hasToken, me, setToken } from '../api';
 import { choose, current, languages, t, type Key, type Language } from '../i18n';
 import { chooseTheme, theme, themes } from '../theme';
-import { Button, Icon, Spinner, Trouble, useLoaded } from '../ui';
+import { Button, Field, Icon, Spinner, Trouble, useLoaded } from '../ui';
 import { Connections } from './connections';
 import { Snippets } from './snippets';
 import { Tokens } from './tokens';
@@ -17,16 +17,16 @@ export function SettingsScreen({ changed }: { changed: () => void }) {
     <main class="narrow" id="main">
       <h1>{t('settings.title')}</h1>
       <section class="panel">
-        <label class="field"><span>{t('settings.language')}</span>
+        <Field label={t('settings.language')}>
           <select value={current()} onChange={(e) => choose(e.currentTarget.value as Language).then(changed, () => location.reload())}>
             {languages.map((l) => <option value={l.code} lang={l.code}>{l.name}</option>)}
           </select>
-        </label>
-        <label class="field"><span>{t('settings.theme')}</span>
+        </Field>
+        <Field label={t('settings.theme')}>
           <select value={theme()} onChange={(e) => (chooseTheme(e.currentTarget.value as any), changed())}>
             {themes.map((x) => <option value={x}>{t(`theme.${x}` as Key)}</option>)}
           </select>
-        </label>
+        </Field>
         {hasToken() && <p><Button onClick={() => (setToken(''), location.reload())}>{t('settings.forget')}</Button></p>}
       </section>
       {who.error ? <Trouble error={who.error} again={who.again} /> : !who.value ? <Spinner /> : operates ? <><Connections /><Tokens /><Doctor /></> : <p class="notice"><Icon name="warn" />{t('settings.operator')}</p>}

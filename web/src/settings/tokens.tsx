@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { get, request } from '../api';
 import { ago, t, word } from '../i18n';
-import { Button, Empty, Icon, Spinner, Trouble, useAction, useLoaded } from '../ui';
+import { Button, Empty, Field, Icon, Spinner, Trouble, typed, useAction, useLoaded } from '../ui';
 import { Copied } from './screen';
 
 interface Token {
@@ -37,7 +37,7 @@ export function Tokens() {
           ))}
         </ul>
       )}
-      {error ? <Trouble error={error} /> : null}
+      <Trouble error={error} />
       <Make made={list.again} />
     </section>
   );
@@ -62,13 +62,13 @@ function Make({ made }: { made: () => void }) {
       )}
       <details class="more"><summary><Icon name="plus" />{t('access.new')}</summary>
         <form class="fields" onSubmit={(e) => (e.preventDefault(), make())}>
-          <label class="field"><span>{t('access.user')}</span><input value={user} pattern="[A-Za-z0-9_.@+\-]{1,64}" autocomplete="off" onInput={(e) => setUser(e.currentTarget.value)} /></label>
+          <Field label={t('access.user')}><input value={user} pattern="[A-Za-z0-9_.@+\-]{1,64}" autocomplete="off" onInput={typed(setUser)} /></Field>
           <fieldset class="chips"><legend>{t('access.scopes')}</legend>
             {scopes.map((s) => <label class={'chip' + (may.includes(s) ? ' on' : '')} title={word('scope', s)}><input type="checkbox" value={s} checked={may.includes(s)} onChange={() => setMay(may.includes(s) ? may.filter((x) => x !== s) : [...may, s])} />{s}</label>)}
           </fieldset>
           <p class="hint">{may.map((s) => word('scope', s)).join('; ')}</p>
-          <label class="field"><span>{t('agents.note')}</span><input value={note} autocomplete="off" onInput={(e) => setNote(e.currentTarget.value)} /></label>
-          {error ? <Trouble error={error} /> : null}
+          <Field label={t('agents.note')}><input value={note} autocomplete="off" onInput={typed(setNote)} /></Field>
+          <Trouble error={error} />
           <p><Button type="submit" tone="main" disabled={busy || !may.length}>{t('access.new')}</Button></p>
         </form>
       </details>

@@ -1,3 +1,0 @@
-import '../core';
-
-export { AgentsScreen } from '../agents/screen';

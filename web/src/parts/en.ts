@@ -1,3 +1,0 @@
-import words from '../i18n/en.json';
-
-export default words;

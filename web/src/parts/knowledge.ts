@@ -1,3 +1,0 @@
-import '../core';
-
-export { KnowledgeScreen } from '../knowledge';

@@ -1,3 +1,0 @@
-import '../core';
-
-export { LibraryScreen } from '../library';

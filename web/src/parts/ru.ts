@@ -1,3 +1,0 @@
-import words from '../i18n/ru.json';
-
-export default words;

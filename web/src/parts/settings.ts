@@ -1,3 +1,0 @@
-import '../core';
-
-export { SettingsScreen } from '../settings/screen';

@@ -1,3 +1,0 @@
-import words from '../i18n/zh.json';
-
-export default words;
