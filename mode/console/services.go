@@ -72,8 +72,9 @@ func (t *turn) execute(ctx context.Context, c call) (done, error) {
 		if ctx.Err() != nil {
 			return done{}, context.Cause(ctx)
 		}
-		if err != nil { //nolint:nilerr // the log has been told; the user gets the seed's text
-			return done{Reply: lang.Text(t.code, map[string]string{ToolSearch: "console.rag-failed", ToolHaiku: "console.haiku-failed"}[c.Tool])}, nil
+		if err != nil { // the log has been told; the user gets the seed's text
+			failed := map[string]string{ToolSearch: "console.rag-failed", ToolHaiku: "console.haiku-failed"}
+			return done{Reply: lang.Text(t.code, failed[c.Tool])}, nil //nolint:nilerr // as above
 		}
 		return out, nil
 	})
