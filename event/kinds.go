@@ -394,13 +394,19 @@ type (
 		Verdict string  `json:"verdict"`
 		Score   float64 `json:"score,omitempty"`
 	}
-	// Coverage is the share of claims with a verified passage, or of the
-	// plan's facets with a hit.
+	// Coverage is the share of claims with a verified passage, of the plan's facets
+	// with a hit, or of its rubric, whose items it has.
 	Coverage struct {
-		Of      string  `json:"of"`
-		Covered int     `json:"covered"`
-		Total   int     `json:"total"`
-		Share   float64 `json:"share"`
+		Of      string       `json:"of"`
+		Covered int          `json:"covered"`
+		Total   int          `json:"total"`
+		Share   float64      `json:"share"`
+		Items   []RubricItem `json:"items,omitempty"`
+	}
+	// RubricItem is something that has to be known: open, covered or missing.
+	RubricItem struct {
+		Question string `json:"question"`
+		State    string `json:"state"`
 	}
 	// ExportReady says that the report can be had in a format.
 	ExportReady struct {

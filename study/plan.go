@@ -139,6 +139,15 @@ func (p *Plan) Coverage() event.Coverage {
 	return c
 }
 
+// Itemised is Coverage with the items of the rubric.
+func (p *Plan) Itemised() event.Coverage {
+	c := p.Coverage()
+	for _, i := range p.Rubric {
+		c.Items = append(c.Items, event.RubricItem{Question: i.Question, State: string(i.State)})
+	}
+	return c
+}
+
 // Event is the plan as the run's log tells it; state is that of all its steps.
 func (p *Plan) Event(question, state string) event.PlanUpdated {
 	told := event.PlanUpdated{Title: p.Title, Question: question}

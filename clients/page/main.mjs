@@ -40,6 +40,7 @@ await open(chromium, async (browser) => {
   await expect(page.locator('.steps')).text(task);
   await expect(page.locator('.member.working')).atLeast(1);
   await expect(page.locator('.member .todos li.active')).atLeast(1);
+  await expect(page.locator('.rubric li')).atLeast(2);
   await accessible(page, 'the board');
   await fits(page, 'the board');
   await shot(page, 'board');
@@ -69,6 +70,12 @@ await open(chromium, async (browser) => {
   await expect(page.locator('.sources li')).atLeast(2);
   await shot(page, 'report');
   await accessible(page, 'the report');
+
+  // What had to be known was found out.
+  await page.locator('#tab-work').click();
+  await page.locator('.rubric summary').click();
+  await expect(page.locator('.rubric .mark.done')).atLeast(1);
+  await page.locator('#tab-report').click();
 
   // Behind a number stands the passage, and it stands in the text that was read.
   await page.locator('.report button.cite.verified').first().click();

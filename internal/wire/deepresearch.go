@@ -137,7 +137,7 @@ func loopSettings(cfg *config.Config, language lang.Code, rerank string) evidenc
 			ReadTop: deep.SectionPages, Rerank: rerank,
 		},
 		MaxIterations: deep.MaxIterations, Clarify: deep.ClarifyingEnabled, Wait: deep.ClarifyWait, Review: study.PlanReview(deep.Plan),
-		HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: depth.ContextTokens, Time: deep.Time, FollowUps: study.FollowUps, Trail: sources.TrailRounds,
+		HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, ContextTokens: depth.ContextTokens, Time: deep.Time, FollowUps: study.FollowUps, Trail: sources.TrailRounds, Rubric: true,
 	}
 }
 
@@ -148,7 +148,7 @@ func teamSettings(cfg *config.Config, language lang.Code) supervised.Settings {
 	return supervised.Settings{
 		Agents: c.NumAgents, AgentSteps: c.AgentMaxSteps, SupervisorCalls: c.MaxSupervisorCalls, SupervisorIterations: c.SupervisorMaxIterations,
 		Rounds: c.DefaultMaxIterations, DeepSearchFirst: c.RunDeepSearchFirst, Clarify: c.ClarifyingEnabled, ClarifyWait: c.ClarifyWait,
-		Plan: study.PlanReview(c.Plan), Time: c.Time, Decider: agent.DeciderName(c.Decider), HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, FollowUps: study.FollowUps, Trail: sources.TrailRounds, Credits: true,
+		Plan: study.PlanReview(c.Plan), Time: c.Time, Decider: agent.DeciderName(c.Decider), HistoryLimit: cfg.Chat.HistoryLimit, Lang: language, FollowUps: study.FollowUps, Trail: sources.TrailRounds, Credits: true, Rubric: true,
 		Tuning: sources.Tuning{
 			Queries: d.Queries, MinIterations: 1, Iterations: 2, MaxResults: d.MaxResults, TopK: d.RerankTopK, ReadTop: d.ScrapeTopN, Rerank: sources.ByWords,
 		},

@@ -55,6 +55,9 @@ type Settings struct {
 	// Trail is sources.Job.Trail for the parts of the question, where there is no
 	// model. Runs of earlier programs have 0.
 	Trail int `json:"trail,omitempty"`
+	// Rubric says that the items of the rubric are told with how much of it is
+	// covered. Runs of earlier programs tell the count alone.
+	Rubric bool `json:"rubric,omitempty"`
 	// Time is how long models are waited for, all decisions together; 0 is no
 	// bound.
 	Time time.Duration `json:"time,omitempty"`

@@ -102,7 +102,11 @@ func (w *work) reflect(ctx context.Context, s *run.Scope, n, fresh int) (done bo
 	if err := s.Emit(event.AgentReflected{Text: reason, Sufficient: said.IsSufficient, Score: said.OverallScore, Gaps: w.gaps}); err != nil {
 		return false, err
 	}
-	if err := s.Emit(w.plan.Coverage()); err != nil {
+	coverage := w.plan.Coverage()
+	if w.set.Rubric {
+		coverage = w.plan.Itemised()
+	}
+	if err := s.Emit(coverage); err != nil {
 		return false, err
 	}
 	return said.IsSufficient || len(next) == 0, nil

@@ -237,7 +237,7 @@ func (t *team) cover(ctx context.Context) error {
 	if t.settled, err = t.remember(ctx, "recall-items", open); err != nil {
 		return err
 	}
-	return t.scope.Emit(t.plan.Coverage())
+	return t.tellCoverage()
 }
 
 // overruled notes that rules stood in for a model that was there.

@@ -63,7 +63,7 @@ func (t *team) steered(text string) error {
 // on.
 func (t *team) want(r *researcher, question string) error {
 	d := &todo{title: question, items: []string{t.plan.Want(question)}}
-	if err := t.scope.Emit(t.plan.Coverage()); err != nil {
+	if err := t.tellCoverage(); err != nil {
 		return err
 	}
 	return t.give(r, d)
@@ -80,7 +80,7 @@ func (t *team) drop(r *researcher, d *todo) error {
 			t.plan.Drop(i.ID)
 		}
 	}
-	return t.scope.Emit(t.plan.Coverage())
+	return t.tellCoverage()
 }
 
 // todoLike finds a task that is not done by its ID or by words of its title. One

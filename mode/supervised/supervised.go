@@ -71,6 +71,9 @@ type Settings struct {
 	// Credits says that notes are told with whoever found them. Runs of earlier
 	// programs tell them without.
 	Credits bool `json:"credits,omitempty"`
+	// Rubric says that the items of the rubric are told with how much of it is
+	// covered. Runs of earlier programs tell the count alone.
+	Rubric bool `json:"rubric,omitempty"`
 	// DeepSearch are the settings of the mode that searches first.
 	DeepSearch json.RawMessage `json:"deep_search,omitempty"`
 }

@@ -340,7 +340,7 @@ func (c *call) decide(_ context.Context, _ *run.Scope, in decisionArgs) (tool.Re
 		c.plan.Miss(id)
 	}
 	if len(in.NotFound) > 0 {
-		if err := c.team.scope.Emit(c.plan.Coverage()); err != nil {
+		if err := c.tellCoverage(); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -397,7 +397,7 @@ func (c *call) taskByRules() error {
 		title := c.anew(item)
 		if title == "" {
 			c.plan.Miss(item.ID)
-			if err := c.team.scope.Emit(c.plan.Coverage()); err != nil {
+			if err := c.tellCoverage(); err != nil {
 				return err
 			}
 			continue

@@ -339,7 +339,15 @@ func (t *team) enter(ctx context.Context, name string, e *sources.Evidence, look
 	for _, item := range covered {
 		t.plan.Cover(item, f.ID)
 	}
-	return own, t.scope.Emit(t.plan.Coverage())
+	return own, t.tellCoverage()
+}
+
+// tellCoverage tells how much of the rubric is covered.
+func (t *team) tellCoverage() error {
+	if t.set.Rubric {
+		return t.scope.Emit(t.plan.Itemised())
+	}
+	return t.scope.Emit(t.plan.Coverage())
 }
 
 // questionsOf are those of the items of a rubric.

@@ -20,10 +20,15 @@ export function Board({ state }: { state: State }) {
         {state.progress && <Progress progress={state.progress} />}
         {state.plan && (
           <section aria-labelledby="steps">
-            <h2 id="steps">{t('board.plan')}{rubric && rubric.total > 0 && <small> {t('board.rubric', { covered: rubric.covered, total: rubric.total })}</small>}</h2>
-            {rubric && rubric.total > 0 && <Bar share={rubric.covered / rubric.total} />}
+            <h2 id="steps">{t('board.plan')}</h2>
             <ol class="steps">{state.plan.steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title} <Took of={s} /></span></li>)}</ol>
           </section>
+        )}
+        {rubric && rubric.total > 0 && (
+          <details class="rubric" open={live}>
+            <summary><Bar share={rubric.covered / rubric.total} />{t('board.rubric', { covered: rubric.covered, total: rubric.total })}</summary>
+            <ul class="todos">{state.rubric.map((x) => <li class={x.state}><Mark state={x.state} /><span>{x.title}</span></li>)}</ul>
+          </details>
         )}
         <Settled asks={state.asks} />
         {told.length > 0 && <dl class="settled"><dt>{t('said.user')}</dt>{told.map((n) => <dd>{n.text}</dd>)}</dl>}
@@ -60,7 +65,7 @@ function Progress({ progress }: { progress: NonNullable<State['progress']> }) {
 }
 
 export const Mark = ({ state }: { state: string }) => (
-  <span class={'mark ' + state} title={word('todo', state)}>{state === 'done' ? <Icon name="check" /> : state === 'dropped' ? <Icon name="close" /> : <i />}<span class="hidden">{word('todo', state)}</span></span>
+  <span class={'mark ' + state} title={word('todo', state)}>{state === 'done' ? <Icon name="check" /> : state === 'dropped' || state === 'missing' ? <Icon name="close" /> : <i />}<span class="hidden">{word('todo', state)}</span></span>
 );
 
 const Took = ({ of }: { of: Timed }) => (of.took! >= 1000 ? <small title={t('fact.time')}>{clock(of.took!)}</small> : null);

@@ -55,6 +55,10 @@ assert.equal(again.status, 'running');
 assert.equal(again.seq, 6);
 assert.equal(again.log.length, 6);
 
+// What has to be known fills up.
+const known = fold(empty, [one(1, 'coverage', { of: 'rubric', covered: 1, total: 3, items: [{ question: 'a', state: 'covered' }, { question: 'b', state: 'missing' }, null] }), one(2, 'coverage', { of: 'facets', covered: 1, total: 1 })]);
+assert.deepEqual(known.rubric.map((x) => x.state), ['done', 'missing', 'pending']);
+
 // How long work took is counted while the run works, not while it rests.
 const second = (n: number, kind: string, data: any): Event => ({ seq: n, kind, data, time: new Date(1e12 + n * 1000).toISOString() });
 const todo = (n: number, state: string) => second(n, 'todo.updated', { agent: 'one', id: 'a', title: 'read', state });

@@ -130,6 +130,8 @@ export interface State {
   agents: Agent[];
   decisions: Decision[];
   coverage: Record<string, { covered: number; total: number }>;
+  /** What has to be known, and whether it is. */
+  rubric: { title: string; state: string }[];
   reflected: { text: string; score: number; sufficient: boolean; gaps: string[] } | null;
   searches: Search[];
   sources: Source[];
@@ -153,7 +155,7 @@ export interface State {
 
 export const empty: State = Object.freeze({
   seq: 0, status: '', reason: '', began: 0, changed: 0, active: 0, since: 0, question: '', messages: [], plan: null, outline: [], asks: [], agents: [],
-  decisions: [], coverage: {}, reflected: null, searches: [], sources: [], notes: [], sections: [], draft: '', told: 0, spending: [], warnings: [],
+  decisions: [], coverage: {}, rubric: [], reflected: null, searches: [], sources: [], notes: [], sections: [], draft: '', told: 0, spending: [], warnings: [],
   failures: [], verdicts: {}, followups: [], progress: null, waiting: null, log: [],
 });
 
@@ -363,6 +365,7 @@ const handlers: Record<string, Handler> = {
   },
   'coverage'({ s }, data) {
     s.coverage = { ...s.coverage, [text(data.of)]: { covered: number(data.covered), total: number(data.total) } };
+    if (data.items) s.rubric = array(data.items).map((x) => ({ title: text(x?.question), state: x?.state === 'covered' ? 'done' : x?.state === 'missing' ? 'missing' : 'pending' }));
   },
   'search.started'(d, data, e) {
     d.list('searches').push({ query: text(data.query), engine: text(data.engine), agent: who(e), found: 0, fresh: 0, error: '', over: false });
