@@ -22,7 +22,7 @@ func TestConnectionsAreTried(t *testing.T) {
 	srv := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{
 		fails("locked", llmtest.Auth), fails("busy", llmtest.RateLimit), fails("slow", llmtest.Slow), fails("poor", llmtest.Quota), {Reply: llmtest.Say(" I am here. ")},
 	}})
-	e := configured(t, memory.New(memory.Options{}), "governor: {first_byte_timeout: 100ms, idle_timeout: 100ms}\nmodels:\n  default: {base_url: "+srv.URL()+"/v1, model: good, api_key: "+secret+"}\n"+
+	e := configured(t, memory.New(memory.Options{}), "governor: {first_byte_timeout: 4s, idle_timeout: 4s}\nmodels:\n  default: {base_url: "+srv.URL()+"/v1, model: good, api_key: "+secret+"}\n"+
 		"  chat: {model: locked}\n  summarizer: {model: busy}\n  writer: {model: slow}\n  verifier: {model: poor}\n")
 	e.web = &sources.Web{
 		Engines: []search.Engine{patient{name: "fine", found: 3}, patient{name: "shut", err: &search.Error{Engine: "shut", Reason: search.Unauthorized, Status: 401}}},

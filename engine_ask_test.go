@@ -52,7 +52,7 @@ func TestNoAnswerIsLost(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			n := 0
 			var last event.Event
@@ -80,7 +80,7 @@ func TestNoAnswerIsLost(t *testing.T) {
 // waitFor follows a run until it has this status.
 func waitFor(t *testing.T, e *Engine, id string, want run.Status) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for ev, err := range e.Events(ctx, id, 0) {
 		if err != nil {
@@ -187,7 +187,7 @@ func TestFinishDeliversWhatThereIs(t *testing.T) {
 		Fault: &llmtest.Fault{Kind: llmtest.Stall, After: 12},
 	}}})
 	e := engine(t, memory.New(memory.Options{}), connected(srv))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var events []event.Event
 	told := false

@@ -75,9 +75,9 @@ func TestAgentElsewhereIsLeft(t *testing.T) {
 		req   Request
 		limit time.Duration
 	}{
-		"tool, out of time":     {byTool, 3 * time.Second},
+		"tool, out of time":     {byTool, 10 * time.Second},
 		"tool, told to finish":  {byTool, 0},
-		"agent, out of time":    {byModel, 3 * time.Second},
+		"agent, out of time":    {byModel, 10 * time.Second},
 		"agent, told to finish": {byModel, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -84,6 +84,7 @@ func silentServer(t *testing.T) (url string) {
 
 // A server that never answers holds up nobody who does not need it.
 func TestSilentServerBlocksNobody(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var offered []string
 	model := llmtest.Start(t, llmtest.Script{Rules: []llmtest.Rule{{Reply: llmtest.Do(func(req *llmtest.Request) *llmtest.Reply {
@@ -99,7 +100,7 @@ func TestSilentServerBlocksNobody(t *testing.T) {
 	e := configured(t, memory.New(memory.Options{}), "models: {default: {base_url: "+model.URL()+"/v1, model: m}}\n"+
 		"mcp: {mcpServers: {good: {url: "+good+"}, silent: {url: "+silent+"}}}\n"+
 		"a2a: {agents: {mute: {url: "+silent+"}}}\n")
-	e.agency.Stock.Patience = stock.Patience{First: 300 * time.Millisecond, More: time.Millisecond}
+	e.agency.Stock.Patience = stock.Patience{First: 4 * time.Second, More: time.Millisecond} // enough for one that answers
 	save(t, e, "finder", "base_class: ToolCallingAgent\ntools: [final_answer_tool]\ntool_search: {on_demand: true}\nexecution: {logs_dir: \"\"}\n")
 	var trouble []string
 	for _, ev := range follow(t, e, byAgent("finder", "Weigh the parcel on the scale")) {

@@ -101,7 +101,7 @@ var engineFaults = []struct {
 // soon is how long an engine may take where one never answers.
 func soon(f webtest.Fault) map[string]string {
 	if f.Kind == webtest.Never {
-		return map[string]string{"search.timeout": "2s"}
+		return map[string]string{"search.timeout": "5s"}
 	}
 	return nil
 }

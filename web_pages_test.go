@@ -100,7 +100,7 @@ func TestWebReplacesPagesThatCannotBeRead(t *testing.T) {
 	t.Run("slow", func(t *testing.T) {
 		t.Parallel()
 		w := startWeb(t, webtest.Options{})
-		checkReplaced(t, w, map[string]string{"search.page_timeout": "2s"}, "too long", pageOfKind(t, w, webtest.Slow))
+		checkReplaced(t, w, nil, "too long", pageOfKind(t, w, webtest.Slow))
 	})
 	for _, fault := range []webtest.FaultKind{webtest.RateLimited, webtest.ServerError, webtest.NoResults} {
 		t.Run("a good page with "+string(fault), func(t *testing.T) {

@@ -155,7 +155,7 @@ func TestWebWorksInParallel(t *testing.T) {
 // barrier returns a function that waits until n have called it. That they never
 // do is the failure of the test.
 func barrier(t *testing.T, n int) func() {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	var mu sync.Mutex
 	come, all := 0, make(chan struct{})

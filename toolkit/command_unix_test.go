@@ -36,8 +36,8 @@ func TestCommandIsStopped(t *testing.T) {
 		ended <- end{said, err}
 	}()
 	c := command(`sh -c 'echo begun; (echo child; exec sleep 3600) > pipe & sleep 3600'`)
-	c.config = `{"mode":"unsafe","timeout_seconds":1}`
-	if o := w.do(c).last(); !o.Failed || !strings.Contains(o.Text, "was stopped after 1s") || !strings.Contains(o.Text, "begun") {
+	c.config = `{"mode":"unsafe","timeout_seconds":5}`
+	if o := w.do(c).last(); !o.Failed || !strings.Contains(o.Text, "was stopped after 5s") || !strings.Contains(o.Text, "begun") {
 		t.Errorf("%+v", o)
 	}
 	if e := <-ended; e.err != nil || string(e.said) != "child\n" {

@@ -64,6 +64,7 @@ await open(chromium, async (browser) => {
   await page.getByPlaceholder('What is it to do?').press('Enter');
   await page.waitForURL(/\/run\//);
   await expect(page.locator('.prose')).text('The lamp is in the tower.');
+  await expect(page.locator('.pill.done')).shown();
   await page.goto(desk);
   await expect(page.locator('.figures')).text(/Served\s+1/);
 

@@ -1,6 +1,6 @@
 // What can be chosen before a question is asked, and what is said of it before.
 
-import { accessible, assert, expect, fits, given, open, tab } from './browser.mjs';
+import { accessible, assert, expect, fits, given, open, tab, titled } from './browser.mjs';
 
 const { chromium, url, shots } = given();
 
@@ -97,7 +97,7 @@ await open(chromium, async (browser) => {
   const keys = await tab(browser, url, { lang: 'ru' });
   await keys.goto('/library');
   await expect(keys.locator('h1')).shown();
-  assert.equal(await keys.title(), 'Библиотека · Dossier');
+  await titled(keys, 'Библиотека · Dossier');
   const press = (key, code, ctrlKey = false) => keys.evaluate((init) => document.body.dispatchEvent(new KeyboardEvent('keydown', { ...init, bubbles: true })), { key, code, ctrlKey });
   await press('л', 'KeyK', true);
   await expect(keys.locator('.palette input')).shown();

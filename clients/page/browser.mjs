@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium, expect } from './expect.mjs';
+import { chromium, expect, patience, titled } from './expect.mjs';
 
-export { assert, expect };
+export { assert, expect, titled };
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -28,7 +28,7 @@ export async function tab(browser, base, { lang = 'en', dark = false, width = 14
   const context = await browser.newContext({
     baseURL: base, viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', locale: lang, reducedMotion: 'reduce', acceptDownloads: true, bypassCSP: false,
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(patience);
   const page = await context.newPage();
   const wrong = [];
   page.on('console', (m) => (m.type() === 'error' || m.type() === 'warning') && !quiet.some((q) => m.text().includes(q)) && wrong.push(`console: ${m.text()} ${m.location().url}`));
@@ -70,5 +70,11 @@ export const looker = (page, { lang, dark, shots }) => async (name) => {
     if (shots) await page.screenshot({ path: `${shots}/${where}.png`, fullPage: width === 1440 });
   }
 };
+
+/** answered does something and waits for the server's answer to the request that comes of it. */
+export async function answered(page, path, act) {
+  const [reply] = await Promise.all([page.waitForResponse((r) => path.test(new URL(r.url()).pathname)), act()]);
+  return reply;
+}
 
 export const given = () => JSON.parse(process.argv[2]);

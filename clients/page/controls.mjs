@@ -1,6 +1,6 @@
 // Runs are steered from the page while the server goes away and comes back.
 
-import { assert, expect, given, open, tab } from './browser.mjs';
+import { answered, assert, expect, given, open, tab } from './browser.mjs';
 
 const { chromium, url, gate, run, question } = given();
 const tell = async (what) => assert.ok((await fetch(`${gate}/${what}`)).ok, what);
@@ -18,13 +18,14 @@ await open(chromium, async (browser) => {
   await expect(page.locator('.steer')).text('Told.');
 
   // A pause lets what is under way end; then it goes on to its report.
-  await page.getByRole('button', { name: 'Pause' }).click();
+  await answered(page, /\/pause$/, () => page.getByRole('button', { name: 'Pause' }).click());
   await tell('open');
   await expect(page.locator('.pill.paused')).shown();
   assert.ok((await page.locator('.todos li').count()) >= todos);
   await page.getByRole('button', { name: 'Resume' }).click();
   await expect(page.locator('.pill.done')).shown();
   await page.locator('#tab-log').click();
+  await expect(page.locator('.log li span')).atLeast(50);
   const shown = (await page.locator('.log li span').allInnerTexts()).map(Number);
   shown.forEach((seq, i) => assert.equal(seq, shown[0] + i, 'an event is missing, or there twice'));
   await page.locator('#tab-report').click();
@@ -37,7 +38,7 @@ await open(chromium, async (browser) => {
   const other = await tab(browser, url);
   await other.goto('/run/' + (await started.json()).id);
   await expect(other.locator('.member.working')).atLeast(2);
-  await other.getByRole('button', { name: 'Finish now' }).click();
+  await answered(other, /\/finish$/, () => other.getByRole('button', { name: 'Finish now' }).click());
   await tell('open');
   await expect(other.locator('.pill.done')).shown();
   await other.locator('#tab-report').click();

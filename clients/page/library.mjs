@@ -15,6 +15,7 @@ await open(chromium, async (browser) => {
   await page.getByLabel('New tag').fill('bridges');
   await page.getByLabel('New tag').press('Enter');
   await expect(page.locator('.library > .chips .chip')).text('bridges');
+  await expect(page.locator('.below .chip')).text('bridges'); // what is added to
   await page.getByLabel('New tag').fill('<b>x</b>');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await expect(page.locator('.library > .chips .chip')).count(2);

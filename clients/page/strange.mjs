@@ -1,7 +1,7 @@
 // Logs with kinds that nobody knows and fields that are null or missing, a question of a
 // hundred lines, three scripts at once: the page shows what there is.
 
-import { accessible, assert, expect, fits, given, open, tab } from './browser.mjs';
+import { accessible, answered, assert, expect, fits, given, open, tab } from './browser.mjs';
 
 const { chromium, url } = given();
 const kinds = ['run.status', 'run.error', 'message', 'plan.updated', 'agent.started', 'agent.action', 'agent.reflected', 'todo.updated', 'note.added', 'supervisor.decision', 'coverage', 'search.started', 'search.results', 'source.found', 'source.read', 'source.failed', 'usage', 'budget.warning', 'model.failed', 'clarify.asked', 'clarify.answered', 'report.section', 'followups', 'report.edited', 'citation.verified', 'run.reopened'];
@@ -68,7 +68,7 @@ await open(chromium, async (browser) => {
   await expect(asks.locator('.asks')).text('Before it goes on, one question');
   await expect(asks.locator('.asks')).text('it may have taken effect already');
   await expect(asks.getByRole('button', { name: 'Skip and go on' })).shown();
-  await asks.getByRole('button', { name: 'Do it again' }).click();
+  await answered(asks, /\/answer$/, () => asks.getByRole('button', { name: 'Do it again' }).click());
   await expect(asks.locator('.asks button:disabled')).count(1); // an answer of its own is still empty
   assert.deepEqual(said, { ask: 'a', text: 'retry' });
   await asks.done();

@@ -14,12 +14,17 @@ await open(chromium, async (browser) => {
   await page.waitForURL(/\/talk\//);
   const first = page.url();
   const answers = page.locator('.turn .prose');
-  await expect(answers).text('first question');
+  // over waits for the end of a turn: what is said in one that goes on is not known to the next.
+  const over = async (turns, said) => {
+    await expect(page.locator('.turn')).count(turns);
+    await expect(page.locator('.turn').last().locator('.prose')).text(said);
+    await expect(page.locator('.turn').last().getByRole('button', { name: 'Cancel' })).gone();
+  };
+  await over(1, 'first question');
   for (const [i, q] of ['second question', 'third question'].entries()) {
     await page.locator('.say textarea').fill(q);
     await page.locator('.say textarea').press('Enter');
-    await expect(page.locator('.turn')).count(i + 2);
-    await expect(page.locator('.turn').last().locator('.prose')).text(q);
+    await over(i + 2, q);
   }
   await page.reload();
   await expect(page.locator('.turn')).count(3);
@@ -33,13 +38,11 @@ await open(chromium, async (browser) => {
   await page.locator('.asked-again textarea').fill('second, said better');
   await page.getByRole('button', { name: 'Ask in a new branch' }).click();
   await page.waitForURL((u) => u.href !== first);
-  await expect(page.locator('.turn')).count(1);
-  await expect(answers).text('second, said better');
+  await over(1, 'second, said better');
   await expect(page.locator('.earlier summary')).shown();
   await page.locator('.say textarea').fill('and in the branch?');
   await page.locator('.say textarea').press('Enter');
-  await expect(page.locator('.turn')).count(2);
-  await expect(page.locator('.turn').last().locator('.prose')).text('and in the branch?');
+  await over(2, 'and in the branch?');
   await fits(page, 'a branch');
   await accessible(page, 'a branch');
   await page.setViewportSize({ width: 390, height: 844 });
@@ -56,6 +59,7 @@ await open(chromium, async (browser) => {
   await accessible(page, 'the palette');
   await page.keyboard.type('third');
   await expect(page.locator('.palette li')).count(1);
+  await expect(page.locator('.palette li')).text('third question');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/run\//);
   await expect(page.locator('h1')).text('third question');

@@ -1,6 +1,6 @@
 // A server that asks everybody for a token.
 
-import { accessible, assert, expect, given, open, tab } from './browser.mjs';
+import { accessible, answered, assert, expect, given, open, tab } from './browser.mjs';
 
 const { chromium, url, ann, bob } = given();
 
@@ -10,7 +10,7 @@ await open(chromium, async (browser) => {
   await expect(page.locator('h1')).text('This server asks for a token');
   await accessible(page, 'the question for a token');
   await page.locator('input[type=password]').fill('dossier_wrong');
-  await page.getByRole('button', { name: 'Use it' }).click();
+  await answered(page, /\/api\/me$/, () => page.getByRole('button', { name: 'Use it' }).click());
   await expect(page.locator('h1')).text('This server asks for a token');
   await page.locator('input[type=password]').fill(ann);
   await page.getByRole('button', { name: 'Use it' }).click();

@@ -1,6 +1,6 @@
 // What is said when something goes wrong, and how it goes on.
 
-import { accessible, assert, expect, fits, given, open, tab } from './browser.mjs';
+import { accessible, answered, assert, expect, fits, given, open, tab, titled } from './browser.mjs';
 
 const { chromium, url, gate, question, shots } = given();
 const tell = async (what) => assert.ok((await fetch(`${gate}/${what}`)).ok, what);
@@ -35,7 +35,7 @@ await open(chromium, async (browser) => {
   await page.getByText('How the answer was reached').click();
   await expect(page.locator('.turn .reasoning strong')).text('harbours');
   const first = page.url();
-  assert.equal(await page.title(), 'What is a harbour, point by point? · Dossier');
+  await titled(page, 'What is a harbour, point by point? · Dossier');
   await page.getByRole('button', { name: 'Branch from here' }).click();
   await page.locator('.asked-again textarea').fill('and a pier, point by point?');
   await page.getByRole('button', { name: 'Ask in a new branch' }).click();
@@ -51,6 +51,7 @@ await open(chromium, async (browser) => {
   await page.locator('.say textarea').press('Enter');
   await expect(page.locator('.turn')).count(2);
   await expect(page.locator('.turn').last().locator('.beside li')).atLeast(1);
+  await expect(page.locator('.turn').last().getByRole('button', { name: 'Cancel' })).gone();
   const box = async (x) => page.locator('.turn').last().locator(x).boundingBox();
   assert.ok((await box('.beside')).x >= (await box('.answered > :first-child')).x + (await box('.answered > :first-child')).width, 'sources stand beside the answer');
   await accessible(page, 'sources beside an answer');
@@ -83,11 +84,11 @@ await open(chromium, async (browser) => {
 
   // Nobody is at work in a run that rests; what was told to the team is kept in sight.
   await page.getByRole('button', { name: 'Steer' }).click();
-  assert.ok(await page.locator('.steer input').evaluate((x) => x === document.activeElement), 'the field is ready to be typed in');
+  await expect(page.locator('.steer input')).focused(); // it is ready to be typed in
   await page.keyboard.type('The mayor of today counts.');
   await page.keyboard.press('Enter');
   await expect(page.locator('.steer')).text('Told.');
-  await page.getByRole('button', { name: 'Pause' }).click();
+  await answered(page, /\/pause$/, () => page.getByRole('button', { name: 'Pause' }).click());
   await tell('open');
   await expect(page.locator('.pill.paused')).shown();
   await expect(page.locator('.member.working, .searches .active')).gone();
@@ -102,6 +103,8 @@ await open(chromium, async (browser) => {
   await shot(page, 'limits');
   const [request] = await Promise.all([page.waitForRequest(/\/resume$/), page.getByRole('button', { name: 'Resume with twice the limit' }).click()]);
   assert.equal(Object.keys(request.postDataJSON().limits).length, hit, 'every limit that was met is raised');
+  assert.ok((await (await request.response()).finished()) === null && (await request.response()).ok(), 'it goes on');
+  await (await fetch(`${url}/api/runs/${id}/events`)).text(); // to its end
   await expect(page.locator('.pill.done')).shown();
 
   // What it cost, step by step and in all, can be read.

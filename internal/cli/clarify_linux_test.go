@@ -46,7 +46,7 @@ func TestDeepResearchIsAnsweredOnATerminal(t *testing.T) {
 			told       string // what the model is told, "" for nothing
 		}{
 			"parked": {"0s", "the big one\r", "the big one"}, "in time": {"1h", "the big one\r", "the big one"}, "skipped": {"1h", "skip\r", ""},
-			"too late": {"50ms", "", ""}, "interrupted": {"1h", "\x03", ""},
+			"too late": {"1s", "", ""}, "interrupted": {"1h", "\x03", ""},
 		} {
 			t.Run(engine+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -55,11 +55,13 @@ func TestDeepResearchIsAnsweredOnATerminal(t *testing.T) {
 				srv, env := unclear(t)
 				tty := startTTY(t, home, 100, 60, env, "research", "--deep-research", "--engine", engine, "--set", "deep_research.clarify_wait="+c.wait,
 					"How many steps lead up to the lamp?", "--in", "cape")
-				tty.until("the question", func() bool {
-					_, after, found := strings.Cut(tty.raw.String(), "Which lamp do you mean?")
-					return found && strings.Contains(after, "> ")
-				})
-				tty.send(c.keys)
+				if c.keys != "" { // else the time may be over before anybody is asked
+					tty.until("the question", func() bool {
+						_, after, found := strings.Cut(tty.raw.String(), "Which lamp do you mean?")
+						return found && strings.Contains(after, "> ")
+					})
+					tty.send(c.keys)
+				}
 				if code := tty.end(); code != 0 {
 					t.Errorf("exit code %d\n%s", code, tty.written())
 				}

@@ -31,7 +31,10 @@ func TestConsoleOnATerminal(t *testing.T) {
 		t.Errorf("statuses are not dim: %q", raw)
 	}
 	c.send("\x1b[A\x1b[F!\r") // the last line again, with an end
-	c.until("a second call", func() bool { return strings.Count(c.raw.String(), "Запрос не связан") == 2 })
+	c.until("a prompt after the second call", func() bool {
+		said := strings.Split(c.raw.String(), "Запрос не связан")
+		return len(said) == 3 && strings.Contains(said[2], "\r> ")
+	})
 	c.send("долго\r")
 	c.until("a third call", func() bool { return strings.Count(c.raw.String(), "Анализирую") == 3 })
 	c.send("\x03")

@@ -555,17 +555,21 @@ func TestConsoleVerbose(t *testing.T) {
 // A service that does not answer is given up, at the call and at the look before it.
 func TestConsoleSlowService(t *testing.T) {
 	for path, want := range map[string][]string{
-		"/haiku/generate_haiku": {haikuSorry, "ERROR [exec] generate_haiku // Unexpected error: no reply within 100ms"},
+		"/haiku/generate_haiku": {haikuSorry, "ERROR [exec] generate_haiku // Unexpected error: no reply within 2s"},
 		"/haiku/health":         {haikuSorry, "ERROR [exec] check_health // Unexpected error: no reply within 100ms", "ERROR [exec] generate_haiku // Health check failed"},
-		"/rag/search":           {ragSorry, "ERROR [exec] answer_question // Unexpected error: no reply within 100ms"},
+		"/rag/search":           {ragSorry, "ERROR [exec] answer_question // Unexpected error: no reply within 2s"},
 		"/rag/health":           {ragSorry, "ERROR [exec] check_health // Unexpected error: no reply within 100ms", "ERROR [exec] answer_question // Health check failed"},
 	} {
+		patience := "2s" // in which the look before the call is answered
+		if strings.HasSuffix(path, "/health") {
+			patience = "100ms"
+		}
 		choice := chosen("generate_haiku", `{"theme":"лес"}`)
 		if strings.HasPrefix(path, "/rag") {
 			choice = chosen("rag_search", `{"question":"лес"}`)
 		}
 		got := consoleCase{
-			input: "лес\n", model: []string{relevant, choice}, replies: map[string]string{path: "hang"}, set: []string{"console.service_timeout=100ms"},
+			input: "лес\n", model: []string{relevant, choice}, replies: map[string]string{path: "hang"}, set: []string{"console.service_timeout=" + patience},
 		}.play(t)
 		if got.code != 0 || !strings.Contains(got.stdout, want[0]+"\nДо свидания!\n") {
 			t.Errorf("%s: %d %s", path, got.code, got.stdout)

@@ -187,8 +187,9 @@ func called(ts *testscript.TestScript, _ bool, _ []string) {
 
 func release(ts *testscript.TestScript, _ bool, _ []string) { ts.Value(gateKey{}).(*gate).open() }
 
-// stuck is when a script gives up.
-const stuck = 30 * time.Second
+// stuck is when a script, or whoever sits at a terminal, gives up: late, because a
+// machine that does much beside takes its time.
+const stuck = 2 * time.Minute
 
 // ndjson FILE checks that each line is a JSON object.
 func ndjson(ts *testscript.TestScript, _ bool, args []string) {

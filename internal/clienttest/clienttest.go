@@ -15,7 +15,7 @@ import (
 )
 
 // patience is how long a client may take for all that it does.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // Node runs a script of the folder clients with Node.js and returns what it
 // prints. The test fails where the script does, with what it said about that.

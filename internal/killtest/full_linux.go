@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"dossier/agent"
@@ -29,8 +30,8 @@ import (
 // diskSize is that of the disk which is filled, in bytes.
 const diskSize = 48 << 20
 
-// fullAfter is the event of the run after which it is filled.
-const fullAfter = 100
+// fullAt is the call of the run's model that is answered when it is full.
+const fullAt = 15
 
 // mostFitting is how many bulky requests may find room in what files have already.
 const mostFitting = 100
@@ -106,8 +107,17 @@ func (t *test) full(ctx context.Context) (bool, error) {
 	v := &servedVerdict{}
 	script := agenttest.Beside(agent.Hybrid, studytest.TheTeam.Rules())
 	script.Rules = append([]llmtest.Rule{{Contains: greeting, Reply: llmtest.JSON(map[string]any{"reasoning": "short", "answer": "Hello.", "key_points": []string{}})}}, script.Rules...)
-	r := &servedRound{test: t, servedVerdict: v, dir: dir, model: newPaidModel(script), moved: make(chan struct{})}
+	// The run can't be over before the disk is full: its model waits for that.
+	fill, full := make(chan struct{}), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(full) })
+	r := &servedRound{test: t, servedVerdict: v, dir: dir, moved: make(chan struct{}), model: newPaidModel(script, func(number int) {
+		if number == fullAt {
+			close(fill)
+			<-full
+		}
+	})}
 	defer r.model.close()
+	defer goOn()
 	r.told = (&outside{web: web}).order(dir, r.model.url)
 	r.told.Serve, r.told.Search, r.told.SmallDisk = r.told.Search.Set, nil, true
 	r.told.Serve["deep_research.engine"] = "supervisor"
@@ -150,16 +160,21 @@ func (t *test) full(ctx context.Context) (bool, error) {
 				<-room
 			}
 			return r.at, context.Cause(ctx)
-		}, func(m followtest.Message) {
-			if m.Number == fullAfter {
-				_ = cmd.Process.Signal(syscall.SIGUSR1) // whoever waits for it to be full sees it fail
-			}
-		})
+		}, func(followtest.Message) {})
 		over <- err
 	}()
+	select {
+	case <-fill:
+	case err := <-over:
+		return false, fmt.Errorf("the run ends before its disk is full: %w", err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+		return false, err
+	}
 	if err := heard(sayFull); err != nil {
 		return false, err
 	}
+	goOn()
 	why := <-stopped
 	fmt.Fprintf(t.out, "the reader is told: %v\n", why)
 	good := true
@@ -218,7 +233,7 @@ func (t *test) full(ctx context.Context) (bool, error) {
 	}
 	calls, repeated := r.model.again(recorded)
 	fmt.Fprintf(t.out, "with room again: %d messages came of %d, %d model calls of which %d are recorded, repeated_calls=%d\n", len(got), len(log), calls, len(recorded), repeated)
-	return good && slices.Equal(got, log) && len(got) > fullAfter && strings.Contains(got[len(got)-1].Text, `"status":"done"`) && repeated == 0, nil
+	return good && slices.Equal(got, log) && strings.Contains(got[len(got)-1].Text, `"status":"done"`) && repeated == 0, nil
 }
 
 // logged is the log of a run as the server has it, and which replies of the model

@@ -33,6 +33,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -172,7 +173,7 @@ func (k kills) total() int { return k.random + k.before + k.after }
 // disturbed kills children until there were enough kills, and lets a last one
 // finish everything.
 func (t *test) disturbed(ctx context.Context, dir string) (kills, error) {
-	srv, err := t.serve(dir, time.Millisecond)
+	srv, err := t.serve(dir, nil)
 	if err != nil {
 		return kills{}, err
 	}
@@ -217,7 +218,7 @@ func (t *test) disturbed(ctx context.Context, dir string) (kills, error) {
 
 // undisturbed has a child work through as many runs in peace.
 func (t *test) undisturbed(ctx context.Context, dir string, runs int) error {
-	srv, err := t.serve(dir, time.Millisecond)
+	srv, err := t.serve(dir, nil)
 	if err != nil {
 		return err
 	}
@@ -308,7 +309,9 @@ type server struct {
 	log  *os.File
 }
 
-func (t *test) serve(dir string, latency time.Duration) (*server, error) {
+// serve starts the scripted model; wait, unless it is nil, is called before each
+// reply.
+func (t *test) serve(dir string, wait func()) (*server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -316,9 +319,14 @@ func (t *test) serve(dir string, latency time.Duration) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	model := scripted(latency)
+	model := scripted(time.Millisecond)
 	model.LogTo(log)
-	h := httptest.NewServer(model)
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if wait != nil && r.Method == http.MethodPost {
+			wait()
+		}
+		model.ServeHTTP(w, r)
+	}))
 	return &server{url: h.URL + "/v1", http: h, log: log}, nil
 }
 

@@ -103,7 +103,7 @@ func (r *servedRound) play(ctx context.Context) error {
 		return err
 	}
 	defer web.Close()
-	r.model = newPaidModel(agenttest.Beside(agent.Hybrid, studytest.TheTeam.Rules()))
+	r.model = newPaidModel(agenttest.Beside(agent.Hybrid, studytest.TheTeam.Rules()), nil)
 	defer r.model.close()
 	o := (&outside{web: web}).order(r.dir, r.model.url)
 	o.Serve, o.Search = o.Search.Set, nil
@@ -194,7 +194,7 @@ func (r *servedRound) back(ctx context.Context, was followtest.Site) (followtest
 		r.mu.Lock()
 		at, moved := r.at, r.moved
 		r.mu.Unlock()
-		if at.URL != was.URL {
+		if at.Client != was.Client { // by chance it may listen where it did before
 			return at, nil
 		}
 		select {

@@ -51,7 +51,9 @@ type paidModel struct {
 
 var promptTokens = regexp.MustCompile(`"prompt_tokens":\d+`)
 
-func newPaidModel(script llmtest.Script) *paidModel {
+// newPaidModel starts one. before, unless it is nil, is called with the number of
+// each reply before it is given.
+func newPaidModel(script llmtest.Script, before func(number int)) *paidModel {
 	m := &paidModel{}
 	model := llmtest.New(script)
 	m.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,6 +65,9 @@ func newPaidModel(script llmtest.Script) *paidModel {
 		m.asked = append(m.asked, sha256.Sum256(body))
 		number := len(m.asked)
 		m.mu.Unlock()
+		if before != nil {
+			before(number)
+		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		said := httptest.NewRecorder()
 		model.ServeHTTP(said, r)

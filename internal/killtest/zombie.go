@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -14,19 +16,32 @@ import (
 	"dossier/internal/store/sqlite"
 )
 
-// zombieTTL is the lease of the takeover test.
-const zombieTTL = time.Second
+// zombieTTL is the lease of the takeover test: long enough that a worker which is
+// not stopped keeps it on a busy machine.
+const zombieTTL = 5 * time.Second
+
+// zombieCalls is how many calls the model answers until the worker is stopped: its
+// run can't be over by then.
+const zombieCalls = 4
 
 // takeover stops a worker with SIGSTOP in the middle of a run, for longer than
-// its lease, has another worker finish the run, and wakes the first one: its
-// it gives the run up, or its next commit is refused, and it changes nothing.
+// its lease, has another worker finish the run, and wakes the first one: it gives
+// the run up, or its next commit is refused, and it changes nothing.
 func (t *test) takeover(ctx context.Context) (bool, error) {
 	dir := filepath.Join(t.dir, "takeover")
-	srv, err := t.serve(dir, 30*time.Millisecond)
+	var calls atomic.Int64
+	stopped := make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(stopped) })
+	srv, err := t.serve(dir, func() {
+		if calls.Add(1) > zombieCalls {
+			<-stopped
+		}
+	})
 	if err != nil {
 		return false, err
 	}
 	defer srv.close()
+	defer goOn()
 	first := order{Dir: dir, URL: srv.url, Owner: "first", Runs: 1, Most: 1, TTL: zombieTTL}
 	zombie, said, err := t.start(ctx, first)
 	if err != nil {
@@ -35,12 +50,13 @@ func (t *test) takeover(ctx context.Context) (bool, error) {
 	if line := <-said; line != sayWorking {
 		return false, fmt.Errorf("the first worker says %q", line)
 	}
-	if err := t.untilRecorded(ctx, dir, 4); err != nil {
+	if err := t.untilRecorded(ctx, dir, zombieCalls); err != nil {
 		return false, err
 	}
 	if err := stopBetweenWrites(zombie.Process, filepath.Join(dir, "dossier.db")); err != nil {
 		return false, err
 	}
+	goOn()
 	heir := first
 	heir.Owner = "heir"
 	if err := t.finish(ctx, heir); err != nil {
@@ -76,7 +92,7 @@ func (t *test) takeover(ctx context.Context) (bool, error) {
 // process that is stopped within a transaction of SQLite holds the file's
 // lock, and nobody can take anything over before it goes on.
 func stopBetweenWrites(p *os.Process, path string) error {
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if err := p.Signal(syscall.SIGSTOP); err != nil {
 			return err
 		}
@@ -121,7 +137,7 @@ func (t *test) untilRecorded(ctx context.Context, dir string, n int) error {
 		return err
 	}
 	defer s.Close()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		runs, err := s.List(ctx, store.Filter{})
 		if err != nil {
 			return err

@@ -189,10 +189,14 @@ func cannotListen(host string, port int, err error) error {
 	return fmt.Errorf("listening on %s: %w", at, err)
 }
 
+// reachPatience is how long Reached waits for an answer: a machine that does much
+// beside takes its time, and whatever else listens there seldom says nothing at all.
+const reachPatience = 5 * time.Second
+
 // Reached says whether it is a server of ours that listens at an address, as
 // 127.0.0.1:8010.
 func Reached(at string) bool {
-	client := &http.Client{Timeout: 500 * time.Millisecond, Transport: &http.Transport{}}
+	client := &http.Client{Timeout: reachPatience, Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	resp, err := client.Get("http://" + at + "/health")
 	if err != nil {

@@ -170,11 +170,12 @@ func says(status int, body string) http.HandlerFunc {
 }
 
 func TestSinceAsksForDailyPapersToo(t *testing.T) {
-	today := time.Now().UTC().Format(time.DateOnly)
+	now := time.Now()
+	today := now.UTC().Format(time.DateOnly)
 	e, asked := recent(t,
 		says(200, `[{"paper":{"id":"1","title":"old bees","publishedAt":"2019-01-01T00:00:00Z"}},{"id":"2","title":"new bees","publishedAt":"`+today+`T00:00:00Z","authors":null}]`),
 		says(200, `[{"paper":{"id":"3","title":"cats","publishedAt":"`+today+`"}},{"paper":{"id":"2","title":"new bees"}},{"paper":{"id":"4","title":"the dance of bees","publishedAt":"`+today+`"}},{"title":"no id"}]`))
-	hits, err := e.Search(t.Context(), search.Query{Text: "bees", Since: time.Now()})
+	hits, err := e.Search(t.Context(), search.Query{Text: "bees", Since: now})
 	var got []string
 	for _, h := range hits {
 		got = append(got, h.Title)

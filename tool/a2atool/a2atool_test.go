@@ -246,6 +246,47 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// onceKnown does something when a client knows the id of its task: it asks for it,
+// or for what follows the first event of a stream.
+type onceKnown struct {
+	task string
+	do   func()
+}
+
+func (k onceKnown) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if r.Body = io.NopCloser(bytes.NewReader(body)); bytes.Contains(body, []byte(`"`+k.task+`"`)) {
+			k.do()
+		}
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		resp.Body = &heard{ReadCloser: resp.Body, onceKnown: k}
+	}
+	return resp, err
+}
+
+type heard struct {
+	io.ReadCloser
+	onceKnown
+
+	said []byte
+}
+
+func (h *heard) Read(b []byte) (int, error) {
+	if bytes.Contains(h.said, []byte(`"`+h.task+`"`)) && bytes.HasSuffix(h.said, []byte("\n\n")) {
+		h.do()
+	}
+	n, err := h.ReadCloser.Read(b)
+	h.said = append(h.said, b[:n]...)
+	return n, err
+}
+
 // When nobody waits any more, the agent is told to stop.
 func TestCancels(t *testing.T) {
 	for name, variant := range variants {
@@ -257,8 +298,8 @@ func TestCancels(t *testing.T) {
 			s := serve(t, variant(a2a.Handler(f, a2a.Options{})))
 			why := errors.New("the run was stopped")
 			ctx, cancel := context.WithCancelCause(t.Context())
-			one := meet(t, Options{}, Agent{Name: "r", URL: s.URL})
-			time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
+			leaves := onceKnown{task: "t0", do: func() { cancel(why) }}
+			one := meet(t, Options{HTTP: &http.Client{Transport: leaves}}, Agent{Name: "r", URL: s.URL})
 			if _, err := call(ctx, one, message{Message: "wait"}); !errors.Is(err, why) {
 				t.Error(err)
 			}

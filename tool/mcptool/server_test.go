@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 func leftBehind() string {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	var left string
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
 		buf := make([]byte, 4<<20)
 		left = ""
 		for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
@@ -244,7 +244,7 @@ func alive(pid int) bool {
 // gone waits until a process is.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for until := time.Now().Add(10 * time.Second); alive(pid); <-time.After(5 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); alive(pid); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("process %d is still there", pid)
 		}

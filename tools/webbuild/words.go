@@ -19,15 +19,17 @@ import (
 var languages = []string{"en", "ru", "zh"}
 
 var (
-	// constant is a key as the sources say it, and listed one of a list of keys.
+	// constant is a key as the sources say it, listed one of a list of keys, and quoted
+	// whatever may be one.
 	constant = regexp.MustCompile(`\bt\('([\w.]+)'`)
 	listed   = regexp.MustCompile(`\['[^']*', '([\w.]+)'\]`)
+	quoted   = regexp.MustCompile(`['"](\w+\.[\w.]+)['"]`)
 	// computed are sets of keys of which one is chosen when the page runs.
 	computed = regexp.MustCompile("\\bt\\(`([\\w.]+)\\.\\$\\{|\\b(?:word|count)\\('(\\w+)'")
 )
 
-// words are what the page says. A key that stands in the sources is a number in the
-// files that are served; those of sets keep their names.
+// words are what the page says. A key that the sources say is a number in the files
+// that are served; those of sets, and those that stand elsewhere too, keep their names.
 type words struct {
 	catalogues map[string]map[string]string // by language
 	numbered   []string                     // keys, in the order of their numbers
@@ -49,7 +51,7 @@ func collect(src string) (*words, error) {
 		}
 		w.catalogues[code] = c
 	}
-	said, sets := map[string]bool{}, map[string]bool{}
+	said, elsewhere, sets := map[string]bool{}, map[string]int{}, map[string]bool{}
 	err := filepath.WalkDir(src, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || !isScript(file) {
 			return err
@@ -61,10 +63,14 @@ func collect(src string) (*words, error) {
 		for _, pattern := range []*regexp.Regexp{constant, listed} {
 			for _, m := range pattern.FindAllSubmatch(raw, -1) {
 				said[string(m[1])] = true
+				elsewhere[string(m[1])]--
 				if w.catalogues["en"][string(m[1])] == "" {
 					return fmt.Errorf("%s says %s, and no catalogue has it", file, m[1])
 				}
 			}
+		}
+		for _, m := range quoted.FindAllSubmatch(raw, -1) {
+			elsewhere[string(m[1])]++
 		}
 		for _, m := range computed.FindAllSubmatch(raw, -1) {
 			sets[string(m[1])+string(m[2])] = true
@@ -77,7 +83,7 @@ func collect(src string) (*words, error) {
 	for key := range w.catalogues["en"] {
 		set, _, _ := strings.Cut(key, ".")
 		switch {
-		case sets[set]:
+		case sets[set] || elsewhere[key] > 0: // it keeps its name
 		case said[key]:
 			w.numbered = append(w.numbered, key)
 		default:

@@ -26,7 +26,9 @@ export function App() {
   const [locked, setLocked] = useState<string | null>(null);
   const [round, setRound] = useState(0);
   useEffect(() => {
-    request('GET', '/api/me').then(() => setLocked(null), (err) => err instanceof Refused && err.status === 401 && setLocked(err.problem.message));
+    let late = false; // a reply of before another token was given
+    request('GET', '/api/me').then(() => late || setLocked(null), (err) => !late && err instanceof Refused && err.status === 401 && setLocked(err.problem.message));
+    return () => void (late = true);
   }, [round]);
   const [screen, id, part, n] = place.path;
   const here = place.path.join('/');

@@ -12,6 +12,9 @@ export function Board({ state }: { state: State }) {
   const bare = !state.plan && !team.length && !state.searches.length;
   if (bare) return ended(state.status) ? <Empty title={t('board.none')} /> : state.status === 'running' ? <Spinner label={t('board.begins')} /> : null;
   const rubric = state.coverage.rubric;
+  // A step of the plan that is a point of the rubric is done when that is answered.
+  const steps = (state.plan?.steps ?? []).map((s) => ({ ...s, ...(s.state !== 'done' && state.rubric.find((x) => x.title === s.title && x.state !== 'pending')) }));
+  const points = state.rubric.filter((x) => !steps.some((s) => s.title === x.title));
   const told = state.notes.filter((n) => n.user);
   const live = state.status === 'running';
   return (
@@ -21,14 +24,15 @@ export function Board({ state }: { state: State }) {
         {state.plan && (
           <section aria-labelledby="steps">
             <h2 id="steps">{t('board.plan')}</h2>
-            <ol class="steps">{state.plan.steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title} <Took of={s} /></span></li>)}</ol>
+            <ol class="steps">{steps.map((s) => <li class={s.state}><Mark state={s.state} /><span>{s.title} <Took of={s} /></span></li>)}</ol>
           </section>
         )}
         {rubric && rubric.total > 0 && (
-          <details class="rubric" open={live}>
-            <summary><Bar share={rubric.covered / rubric.total} />{t('board.rubric', { covered: rubric.covered, total: rubric.total })}</summary>
-            <ul class="todos">{state.rubric.map((x) => <li class={x.state}><Mark state={x.state} /><span>{x.title}</span></li>)}</ul>
-          </details>
+          <section class="rubric">
+            <Bar share={rubric.covered / rubric.total} />
+            <p>{t('board.rubric', { covered: rubric.covered, total: rubric.total })}</p>
+            {points.length > 0 && <ul class="todos">{points.map((x) => <li class={x.state}><Mark state={x.state} /><span>{x.title}</span></li>)}</ul>}
+          </section>
         )}
         <Settled asks={state.asks} />
         {told.length > 0 && <dl class="settled"><dt>{t('said.user')}</dt>{told.map((n) => <dd>{n.text}</dd>)}</dl>}

@@ -55,7 +55,7 @@ export async function choose(code: Language) {
 
 /** t says something; {name} in it is replaced. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  return (said[key] ?? key).replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all));
+  return (said[key] ?? (console.error('unsaid', key), key)).replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all));
 }
 
 /** count says how many of something there are: key.one, key.few, key.many, key.other. */

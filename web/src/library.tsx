@@ -11,7 +11,7 @@ import { Button, Empty, Field, Find, Icon, Pill, Spinner, Trouble, typed, useAct
 
 const ended = (status: string) => /^(done|failed|cancelled)$/.test(status);
 const at = (id: string, what: string) => `/api/runs/${encodeURIComponent(id)}/${what}`;
-const tagged = (id: string, tags: string[]) => request('PUT', at(id, 'tags'), { tags });
+const tagged = async (id: string, tags: string[]): Promise<{ tags?: string[] | null }> => (await request('PUT', at(id, 'tags'), { tags })).json();
 
 export function LibraryScreen() {
   const { query } = usePlace();
@@ -139,8 +139,8 @@ function Row({ run: r, changed, filter, chosen, choose }: RowProps) {
 function Tags({ run: r, changed }: { run: RunRecord; changed: () => void }) {
   const { busy, error, act } = useAction();
   const [text, set] = useState('');
-  const tags = r.tags ?? [];
-  const put = async (list: string[]) => (await act(() => tagged(r.id, list))) && (set(''), changed());
+  const [tags, keep] = useState(r.tags ?? []); // of the last reply: the list comes later
+  const put = async (list: string[]) => (await act(async () => keep((await tagged(r.id, list)).tags ?? []))) && (set(''), changed());
   return (
     <form class="tags" onSubmit={(e) => (e.preventDefault(), text.trim() && put([...tags, text]))}>
       {tags.map((x) => <span class="chip">{x}<button type="button" class="bare" disabled={busy} aria-label={t('library.untag', { tag: x })} onClick={() => put(tags.filter((y) => y !== x))}><Icon name="close" /></button></span>)}

@@ -125,6 +125,7 @@ func (p *program) close() {
 			killGroup(p.command.Process)
 		}
 		<-p.done
+		p.hear()
 		p.release()
 	})
 }
@@ -147,13 +148,17 @@ func (p *program) said() string {
 		return ""
 	}
 	if p.ended.Load() {
-		// Its last words may be on their way.
-		select {
-		case <-p.heard:
-		case <-time.After(lastWords):
-		}
+		p.hear()
 	}
 	return p.tail.String()
+}
+
+// hear waits for the last words of a program that ended, which may be on their way.
+func (p *program) hear() {
+	select {
+	case <-p.heard:
+	case <-time.After(lastWords):
+	}
 }
 
 // ErrTooLong is what breaks a connection whose server says more than MostReply
@@ -214,7 +219,13 @@ func (reader) Close() error { return nil }
 
 type writer struct{ *program }
 
-func (w writer) Write(b []byte) (int, error) { return w.in.Write(b) }
+func (w writer) Write(b []byte) (int, error) {
+	n, err := w.in.Write(b)
+	if err != nil { // a program that ended before it heard anything
+		w.ended.Store(true)
+	}
+	return n, err
+}
 
 func (w writer) Close() error {
 	w.close()

@@ -98,7 +98,7 @@ func newWorld(t *testing.T) *world {
 		DataDir: t.TempDir(), Env: []string{"HOME=" + t.TempDir(), "DOSSIER_CONFIG=none"}, Modes: []mode.Mode{scripted{w.release}},
 		Set: map[string]string{
 			"search.engines": "searxng", "search.searxng.base_url": w.web.Searx(), "search.allow_networks": "127.0.0.0/8",
-			"search.allow_ports": at.Port(), "search.page_delay": "0s", "search.browser": "false", "search.page_timeout": "5s",
+			"search.allow_ports": at.Port(), "search.page_delay": "0s", "search.browser": "false",
 		},
 	})
 	if err != nil {

@@ -47,7 +47,7 @@ func TestSettings(t *testing.T) {
 	s := sitetest.Start(t, sitetest.Options{
 		Script: llmtest.Script{Rules: []llmtest.Rule{fails("locked", llmtest.Auth), fails("slow", llmtest.Slow), fails("busy", llmtest.RateLimit), {Reply: llmtest.Say("I am here.")}}},
 		Set: map[string]string{
-			"models.default.api_key": "hush-4711", "models.summarizer.model": "locked", "models.writer.model": "slow", "models.verifier.model": "busy", "governor.first_byte_timeout": "100ms",
+			"models.default.api_key": "hush-4711", "models.summarizer.model": "locked", "models.writer.model": "slow", "models.verifier.model": "busy", "governor.first_byte_timeout": "3s",
 		},
 		Protocols: func(e *dossier.Engine) []server.Protocol {
 			return []server.Protocol{page.Protocol(), openai.Protocol(openai.Options{Modes: e.Modes()})}

@@ -33,7 +33,7 @@ func TestUpload(t *testing.T) {
 			o.Set["kb.max_uploads_mb"] = "1"
 			s := sitetest.Start(t, o)
 			g := newGate(t)
-			g.restart = s.Restart
+			g.restart, g.leave = s.Restart, s.Leave
 			drive(t, "upload.mjs", object{"url": s.URL, "gate": g.url, "folder": folder, "dropped": dropped})
 		})
 	}

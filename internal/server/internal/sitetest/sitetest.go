@@ -124,7 +124,7 @@ func Start(t testing.TB, o Options) *Site {
 		*into = made.Text
 	}
 	s.options = server.Options{
-		Engine: s.Engine, Version: "test", Host: "127.0.0.1", Access: server.Access{Required: !o.Open, Token: s.Root}, Protocols: o.Protocols(s.Engine),
+		Engine: s.Engine, Version: "test", Host: "127.0.0.1", Port: reserve(t), Access: server.Access{Required: !o.Open, Token: s.Root}, Protocols: o.Protocols(s.Engine),
 	}
 	if s.public, err = server.Listen(s.options); err != nil {
 		t.Fatal(err)
