@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dossier/internal/store/memory"
+	"dossier/lang"
 	"dossier/llm/llmtest"
 	"dossier/search"
 	"dossier/sources"
@@ -70,6 +71,18 @@ engine brave a key in BRAVE_API_KEY`
 		}
 		if made := len(srv.Calls()) - before; made != c.calls {
 			t.Errorf("%s %s: %d calls", c.kind, c.name, made)
+		}
+	}
+	for _, c := range []struct{ kind, name, detail, hint string }{
+		{ToModel, "chat", "ключ не принят (HTTP 401)", "не принимает ключ"},
+		{ToModel, "writer", "не ответил вовремя", "попробуйте позже или возьмите другую модель"},
+		{ToEngine, "fine", "результатов: 3", ""},
+		{ToEngine, "shut", "ключ не принят (HTTP 401)", "проверьте ключ поисковой системы"},
+		{ToEngine, "brave", "нужно a key in BRAVE_API_KEY", ""},
+	} {
+		f, err := e.TryConnection(t.Context(), c.kind, c.name)
+		if f = f.In(lang.Russian); err != nil || !strings.Contains(f.Detail, c.detail) || !strings.Contains(f.Hint, c.hint) {
+			t.Errorf("%s %s in Russian: %+v, %v", c.kind, c.name, f, err)
 		}
 	}
 	var usage *UsageError

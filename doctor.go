@@ -31,6 +31,18 @@ type Finding struct {
 	Unset bool `json:"unset,omitempty"`
 }
 
+// In is a finding whose detail and hint are in a language: why a call to somebody
+// else failed is found out in English.
+func (f Finding) In(to lang.Code) Finding {
+	f.Detail, f.Hint = retold(to, f.Detail), retold(to, f.Hint)
+	return f
+}
+
+func retold(to lang.Code, text string) string {
+	said, _ := lang.Retell(to, text)
+	return said
+}
+
 // Checkup says how an engine is to be checked.
 type Checkup struct {
 	// Offline leaves the search engines out: nothing is sent anywhere.
@@ -59,7 +71,9 @@ func (e *Engine) Diagnose(ctx context.Context, c Checkup) ([]Finding, error) {
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	out = append(out, engines...)
+	for _, f := range engines {
+		out = append(out, f.In(c.Lang))
+	}
 	if e.home.dir == "" || err != nil {
 		return out, err
 	}

@@ -195,6 +195,11 @@ func TestDoctorLooksAtTheMachine(t *testing.T) {
 				t.Errorf("%s: %+v as %+v", code, f, was)
 			}
 		}
+		if !slices.ContainsFunc(found, func(f Finding) bool {
+			return strings.HasSuffix(f.What, map[lang.Code]string{lang.Russian: "кириллица", lang.Chinese: "西里尔文"}[code])
+		}) {
+			t.Errorf("%s: the scripts of fonts have English names", code)
+		}
 		if m := last(found); m.OK || !m.Unset || m.Detail == "" || m.Hint == "" {
 			t.Errorf("there is a model: %+v", m)
 		}

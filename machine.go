@@ -51,7 +51,7 @@ func (m machine) fonts(how Checkup) []Finding {
 	var out []Finding
 	for _, script := range slices.Sorted(maps.Keys(samples)) {
 		f, ok := have.Fonts[script]
-		finding := Finding{What: how.say("font", "name", script), OK: ok, Detail: f.Path, Optional: true}
+		finding := Finding{What: how.say("font", "name", retold(how.Lang, script)), OK: ok, Detail: f.Path, Optional: true}
 		if !ok {
 			finding.Unset = true
 			finding.Detail, finding.Hint = how.say("font.none"), how.say("font.hint")

@@ -117,9 +117,41 @@ await open(chromium, async (browser) => {
   await accessible(page, 'what it cost');
   await shot(page, 'spent');
 
+  // A page that speaks another language than its browser is told everything in its own:
+  // what is refused, why a run failed, and what tools are for.
+  const foreign = async (lang) => {
+    const other = await tab(browser, url, { quiet: ['404'] });
+    await other.addInitScript((code) => localStorage.setItem('dossier.language', code), lang);
+    return other;
+  };
+  for (const [lang, none, failed, advice, tool] of [
+    ['ru', 'Запуска «nobody» нет', /^Модель .*: ключ не принят \(HTTP 401\)/, 'не принимает ключ', 'Поиск в интернете.'],
+    ['zh', '没有运行“nobody”', /^模型 .*：密钥未被接受 \(HTTP 401\)/, '不接受密钥', '搜索网络。'],
+  ]) {
+    const other = await foreign(lang);
+    await other.goto('/run/nobody');
+    await expect(other.locator('.notice.bad p').first()).text(none);
+    const asked = await (await fetch(url + '/api/runs', { method: 'POST', body: JSON.stringify({ mode: 'chat', question: 'with no key at all' }) })).json();
+    for (const [path, at] of [['/talk/' + asked.session, '.turn .notice.bad'], ['/run/' + asked.id, '.notice.bad']]) {
+      await other.goto(path);
+      await expect(other.locator(at + ' p').first()).text(failed);
+      await expect(other.locator(at + ' .hint')).text(advice);
+    }
+    await other.goto('/fleet/tools/websearchtool');
+    await expect(other.locator('.said')).text(tool);
+    await shot(other, 'told-' + lang);
+    await other.done();
+  }
+
   // A model that is asked too often: what is waited for, also for who comes late, and an end to it.
   await chat('asked too often');
   await expect(page.locator('.turn .spinner')).text(/Waiting for the model: .*429.* The next try is in \d+ s\./);
+  for (const [lang, waits] of [['ru', 'Ждём модель: Просит вызывать реже. Следующая попытка через'], ['zh', '正在等待模型：对方要求减少调用']]) {
+    const other = await foreign(lang);
+    await other.goto(page.url());
+    await expect(other.locator('.turn .spinner')).text(waits);
+    await other.done();
+  }
   await page.locator('.turn a', { hasText: 'Details' }).click();
   await expect(page.locator('.notice')).text('Waiting for the model');
   await page.goBack();

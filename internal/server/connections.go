@@ -40,7 +40,7 @@ func (a *api) connectionRoutes() []Route {
 					return err
 				}
 				found, err := EngineOf(r.Context()).TryConnection(r.Context(), b.Kind, b.Name)
-				return give(w, found, err)
+				return give(w, findingFor(r, found), err)
 			},
 		},
 	}

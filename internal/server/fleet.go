@@ -74,7 +74,7 @@ func agentRoutes() []Route {
 			Pattern: "GET /api/agents", Scope: access.Read, Doc: &Doc{Summary: "List the agents: definitions, templates and those of other servers", Reply: []dossier.AgentEntry{}},
 			Serve: func(w http.ResponseWriter, r *http.Request) error {
 				list, err := EngineOf(r.Context()).Agents(r.Context())
-				return give(w, nonNil(list), err)
+				return give(w, agentsFor(r, list), err)
 			},
 		},
 		{
@@ -97,7 +97,7 @@ func agentRoutes() []Route {
 				} else {
 					list, err = e.SearchAgents(r.Context(), query, k)
 				}
-				return give(w, nonNil(list), err)
+				return give(w, agentsFor(r, list), err)
 			},
 		},
 		{
@@ -113,8 +113,7 @@ func agentRoutes() []Route {
 				} else {
 					list, err = e.SearchTools(r.Context(), query, k)
 				}
-				list.Tools = nonNil(list.Tools)
-				return give(w, list, err)
+				return give(w, toolsFor(r, list), err)
 			},
 		},
 		{

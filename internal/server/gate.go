@@ -79,6 +79,9 @@ func (g *gate) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
 		near.Fail(w, r, status, p)
 		return
 	}
+	if section(r.URL.Path) == "api" {
+		p = p.in(tongue(r))
+	}
 	_ = reply(w, status, p)
 }
 
@@ -222,6 +225,9 @@ func (g *gate) fail(w http.ResponseWriter, r *http.Request, p Protocol, err erro
 	if p.Fail != nil {
 		p.Fail(w, r, status, problem)
 		return
+	}
+	if p.Name == ownAPI { // clients of the others match on words
+		problem = problem.in(tongue(r))
 	}
 	_ = reply(w, status, problem)
 }

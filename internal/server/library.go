@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,7 +111,7 @@ func diagnose(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := dossier.Checkup{Offline: offline, Lang: lang.Code(r.URL.Query().Get("lang"))}
+	c := dossier.Checkup{Offline: offline, Lang: cmp.Or(lang.Code(r.URL.Query().Get("lang")), tongue(r))}
 	found, err := EngineOf(r.Context()).Diagnose(r.Context(), c)
 	return give(w, nonNil(found), err)
 }

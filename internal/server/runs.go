@@ -130,7 +130,7 @@ func list(w http.ResponseWriter, r *http.Request) error {
 		f.Until = f.Until.AddDate(0, 0, 1).Add(-time.Nanosecond) // the whole day
 	}
 	found, err := EngineOf(r.Context()).List(r.Context(), f)
-	return give(w, nonNil(found), err)
+	return give(w, recordsFor(r, found), err)
 }
 
 // listPath is the path of a list.
@@ -160,9 +160,10 @@ func show(w http.ResponseWriter, r *http.Request) error {
 	e, id := EngineOf(r.Context()), r.PathValue("id")
 	if r.URL.Query().Get("view") == "record" {
 		rec, err := e.Get(r.Context(), id)
-		return give(w, rec, err)
+		return give(w, recordFor(r, rec), err)
 	}
 	d, err := e.Show(r.Context(), id)
+	d.Record = recordFor(r, d.Record)
 	return give(w, d, err)
 }
 

@@ -131,9 +131,12 @@ type api struct {
 	trials  trials
 }
 
+// ownAPI is the protocol of Dossier itself.
+const ownAPI = "dossier"
+
 // routes are those of the API of Dossier itself.
 func (a *api) routes() Protocol {
-	p := Protocol{Name: "dossier", Routes: []Route{
+	p := Protocol{Name: ownAPI, Routes: []Route{
 		{
 			Pattern: "GET /api/version", Scope: access.Read,
 			Doc: &Doc{Summary: "The version of the program and of its events", Reply: versionBody{}},

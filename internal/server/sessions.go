@@ -52,7 +52,7 @@ func sessionRoutes() []Route {
 					return err
 				}
 				runs, err := e.List(r.Context(), dossier.Filter{Session: s.ID})
-				return give(w, sessionDetail{s, nonNil(runs)}, err)
+				return give(w, sessionDetail{s, recordsFor(r, runs)}, err)
 			},
 		},
 		{

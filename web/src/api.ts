@@ -1,6 +1,7 @@
 // The API of the server, as /openapi.json describes it.
 
 import type { Status } from './events';
+import { current } from './i18n';
 import type { Plot } from './plot';
 
 export interface Problem {
@@ -197,13 +198,12 @@ export function setToken(text: string) {
 }
 
 export const hasToken = () => token !== '';
-export const bearer = (): Record<string, string> => (token ? { Authorization: 'Bearer ' + token } : {});
+/** caller is what each request says of whoever makes it: the language to be told things in, and the token. */
+export const caller = () => ({ 'Accept-Language': current(), ...(token && { Authorization: 'Bearer ' + token }) });
 
 /** request asks the server, and fails with Refused where it says no. */
 export async function request(method: string, path: string, body?: unknown, more: RequestInit = {}): Promise<Response> {
-  const headers = new Headers(more.headers);
-  if (token) headers.set('Authorization', 'Bearer ' + token);
-  if (body !== undefined) headers.set('Content-Type', 'application/json');
+  const headers = { ...caller(), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...more.headers };
   let reply: Response;
   try {
     reply = await fetch(path, { ...more, method, headers, body: body === undefined ? more.body : JSON.stringify(body) });

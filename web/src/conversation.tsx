@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Ask, type RunRecord, type Said, type Session } from './api';
 import { ended } from './events';
 import { open, type State } from './fold';
-import { ago, count, format, t, word } from './i18n';
+import { brief, ago, count, format, t, word } from './i18n';
 import { go, runPath, talkPath } from './router';
 import { useRun } from './run-state';
 import { Clarify } from './clarify';
@@ -170,7 +170,7 @@ function Turn({ record, spoken, editing, edit, busy, branch }: TurnProps) {
   const ask = open(state);
   const status = state.status || 'queued';
   const over = ended(status);
-  const failure = status === 'failed' ? state.troubles[state.troubles.length - 1] ?? record.failure : undefined;
+  const failure = useLoaded(async () => (status === 'failed' ? (await api.record(record.id)).failure : undefined), [status]).value; // in the language of the page
   const change = (behind: boolean) => (setQuestion(behind ? '' : asked), edit({ id: record.id, behind }));
   const form = editing && (
     <form class="asked-again" onSubmit={(e) => (e.preventDefault(), question.trim() && branch(question.trim()))}>
@@ -216,7 +216,7 @@ function Doing({ state: { waiting, searches, status } }: { state: State }) {
 
 /** waits says what a run waits for. */
 export const waits = ({ code, message, wait }: NonNullable<State['waiting']>) =>
-  code === 'quiet' ? t('warning.quiet', { n: format(wait) }) : t('warning.waiting', { why: message || code }) + (wait >= 1 ? ' ' + t('warning.next', { n: format(wait) }) : '');
+  code === 'quiet' ? t('warning.quiet', { n: format(wait) }) : t('warning.waiting', { why: brief(code, message) }) + (wait >= 1 ? ' ' + t('warning.next', { n: format(wait) }) : '');
 
 /** Beside are the sources of a turn. */
 function Beside({ state, run }: { state: State; run: string }) {

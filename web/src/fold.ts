@@ -110,13 +110,6 @@ export interface Spending {
   cost: number;
 }
 
-export interface Trouble {
-  code: string;
-  message: string;
-  hint: string;
-  fatal: boolean;
-}
-
 export interface State {
   /** seq of the last durable event: a stream goes on behind it. */
   seq: number;
@@ -150,7 +143,6 @@ export interface State {
   told: number;
   spending: Spending[];
   warnings: { what: string; limit: number; spent: number; hit: boolean }[];
-  troubles: Trouble[];
   failures: { code: string; message: string; then: string }[];
   verdicts: Record<string, number>;
   followups: string[];
@@ -164,7 +156,7 @@ export interface State {
 export const empty: State = Object.freeze({
   seq: 0, status: '', reason: '', began: 0, changed: 0, active: 0, since: 0, question: '', messages: [], plan: null, outline: [], asks: [], agents: [],
   decisions: [], coverage: {}, rubric: [], reflected: null, searches: [], sources: [], notes: [], sections: [], draft: '', told: 0, spending: [], warnings: [],
-  troubles: [], failures: [], verdicts: {}, followups: [], progress: null, waiting: null, log: [],
+  failures: [], verdicts: {}, followups: [], progress: null, waiting: null, log: [],
 });
 
 /** fold returns what events make of a state, which stays as it is. */
@@ -200,7 +192,7 @@ class Draft {
     this.s = { ...from };
   }
 
-  list<K extends 'messages' | 'asks' | 'agents' | 'decisions' | 'searches' | 'sources' | 'notes' | 'sections' | 'spending' | 'warnings' | 'troubles' | 'failures' | 'log'>(key: K): State[K] {
+  list<K extends 'messages' | 'asks' | 'agents' | 'decisions' | 'searches' | 'sources' | 'notes' | 'sections' | 'spending' | 'warnings' | 'failures' | 'log'>(key: K): State[K] {
     if (!this.owned.has(key)) {
       this.owned.add(key);
       (this.s as any)[key] = [...this.s[key]];
@@ -267,9 +259,6 @@ const handlers: Record<string, Handler> = {
       s.since = 0;
     }
     if (s.status !== 'running') s.progress = s.waiting = null;
-  },
-  'run.error'(d, data) {
-    d.list('troubles').push({ code: text(data.code), message: text(data.message), hint: text(data.hint), fatal: !!data.fatal });
   },
   'message'(d, data) {
     const m: Message = {

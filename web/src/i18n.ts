@@ -67,6 +67,9 @@ export function count(key: string, n: number): string {
 /** word says one of a set of words, as a status; what has none stays as it is. */
 export const word = (set: string, name: string): string => said[`${set}.${name}`] ?? name;
 
+/** brief says in a few words why something elsewhere failed: in English as the server does. */
+export const brief = (code: string, message: string): string => (language !== 'en' && said['why.' + code]?.match(/.*?[.。]/)?.[0]) || message || code;
+
 export const format = (n: number, digits = 0) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(n);
 
 export function money(n: number): string {

@@ -1,6 +1,6 @@
 // What can be done with what is in collections.
 
-import { Refused, bearer, request, type Collection, type Problem, type RunRecord } from './api';
+import { Refused, caller, request, type Collection, type Problem, type RunRecord } from './api';
 
 export interface Entry {
   n: number;
@@ -37,7 +37,7 @@ export function put(name: string, path: string, file: File, sent: (share: number
   return new Promise((resolve, reject) => {
     const x = new XMLHttpRequest();
     x.open('PUT', at(name) + '/files?' + new URLSearchParams({ path }));
-    for (const [key, value] of Object.entries(bearer())) x.setRequestHeader(key, value);
+    for (const [key, value] of Object.entries(caller())) x.setRequestHeader(key, value);
     x.upload.onprogress = (e) => e.total && sent(e.loaded / e.total);
     x.onload = () => {
       if (x.status < 300) return resolve();

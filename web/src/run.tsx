@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, type Limits, type RunRecord, type Share } from './api';
 import { ended } from './events';
 import { open, totals, type State } from './fold';
-import { clock, count, format, money, t, word, type Key } from './i18n';
+import { brief, clock, count, format, money, t, word, type Key } from './i18n';
 import { oneLine } from './markdown';
 import { talkPath } from './router';
 import { useRun, type Followed } from './run-state';
@@ -170,14 +170,14 @@ function raised(hit: State['warnings'], record?: RunRecord): Limits | undefined 
 
 function Warnings({ state, record }: { state: State; record?: RunRecord }) {
   const last = state.failures[state.failures.length - 1];
-  const failure = state.status === 'failed' ? (record?.failure ?? state.troubles[state.troubles.length - 1]) : undefined;
+  const failure = state.status === 'failed' ? record?.failure : undefined; // in the language of the page
   const running = state.status === 'running';
   return (
     <>
       {failure && <div class="notice bad" role="alert"><Icon name="warn" /><div><p>{failure.message}</p>{failure.hint && <p class="hint">{failure.hint}</p>}</div></div>}
       {state.warnings.filter((w) => w.hit).map((w) => <div class="notice"><Icon name="warn" /><p>{t('warning.limit', { what: word('limit', w.what), limit: format(w.limit, 2) })}</p></div>)}
       {running && state.waiting && <div class="notice" role="status"><Icon name="warn" /><p>{waits(state.waiting)}</p></div>}
-      {!running && last && last.then === 'rules' && <div class="notice"><Icon name="warn" /><p>{t('warning.rules', { why: last.message })}</p></div>}
+      {!running && last && last.then === 'rules' && <div class="notice"><Icon name="warn" /><p>{t('warning.rules', { why: brief(last.code, last.message) })}</p></div>}
       {state.status === 'queued' && <Spinner label={t('state.queued')} />}
     </>
   );

@@ -102,7 +102,7 @@ export async function read(name: string, again: boolean, id = '') {
           }
           changed();
         },
-        state: (c) => c === 'over' && (why ? reject(new Refused({ code: 'failed', ...why }, 500)) : resolve()),
+        state: (c) => c === 'over' && (why ? api.record(id).then((r) => reject(new Refused(r.failure ?? why, 500)), reject) : resolve()),
         failed: reject,
       });
     });

@@ -142,7 +142,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Models fail, the server goes away, a run has met its limits: the page says what is the
-// matter and what to do, and goes on by itself where that is possible.
+// matter and what to do, in its own language, and goes on by itself where that is possible.
 func TestTroubles(t *testing.T) {
 	team := studytest.TheTeam
 	g := newGate(t)
@@ -152,6 +152,7 @@ func TestTroubles(t *testing.T) {
 	}
 	rules := []llmtest.Rule{
 		fails("too often", 0, llmtest.Fault{Kind: llmtest.RateLimit, RetryAfter: 40 * time.Second}),
+		fails("no key at all", 0, llmtest.Fault{Kind: llmtest.Auth}),
 		fails("wrong key", 1, llmtest.Fault{Kind: llmtest.Auth}),
 		{Contains: "wrong key", Reply: llmtest.JSON(object{"reasoning": "", "answer": "The key fits.", "key_points": []string{}})},
 		{Contains: "point by point", Reply: llmtest.JSON(object{"reasoning": "From what **harbours** are.", "answer": "Ships rest in it.", "key_points": []string{"It is calm."}})},
