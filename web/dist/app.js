@@ -1,2 +1,2 @@
 import{$ as m,_ as p,a as o,c as t,i as r,j as n}from"./chunk.js";var e=document.getElementById("page"),s={en:"The page could not be loaded. Reload it; if that does not help, look whether the server runs.",ru:"Страница не загрузилась. Обновите её; если не поможет, проверьте, работает ли сервер.",zh:"页面未能加载。请刷新；如仍不行，请检查服务器是否在运行。"};p();n().then(()=>t(o(m,null),e),()=>{e.className="notice bad",e.textContent=s[r()]});
-export const build="46af66b2d4a0"
+export const build="c87c257d2a23"
