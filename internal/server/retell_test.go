@@ -51,7 +51,7 @@ func TestProblemsAreToldInTheCallersLanguage(t *testing.T) {
 			s.ann, "GET", "/api/kb/collections/none", "",
 			server.Problem{Code: "no_collection", Message: `collection "none": there is no such collection`, Hint: "`dossier kb list`"},
 			server.Problem{Message: "Коллекции «none» нет", Hint: "Все коллекции — на странице «Знания»"},
-			server.Problem{Message: "没有集合“none”", Hint: "全部集合见“知识”页面"},
+			server.Problem{Message: "没有集合“none”", Hint: "全部集合见“知识库”页面"},
 		},
 		{
 			s.ann, "GET", "/api/templates/none", "",
