@@ -21,7 +21,7 @@ func (l *Local) Follow(ctx context.Context, id string, after int64) iter.Seq2[ev
 	return func(yield func(event.Event, error) bool) {
 		w := l.Watch(id)
 		defer w.Leave()
-		w.Follow(ctx, after, yield)
+		w.follow(ctx, w.tail(after, yield))
 	}
 }
 
@@ -53,7 +53,11 @@ func (w *Watcher) Leave() { w.l.hub.leave(w.f) }
 // Follow yields what Dispatcher.Follow promises, or all of a new run as it
 // happens when after is Begin.
 func (w *Watcher) Follow(ctx context.Context, after int64, yield func(event.Event, error) bool) {
-	w.follow(ctx, &tail{l: w.l, id: w.f.run, last: max(after, 0), begins: after == Begin, yield: yield})
+	w.follow(ctx, w.tail(after, yield))
+}
+
+func (w *Watcher) tail(after int64, yield func(event.Event, error) bool) *tail {
+	return &tail{l: w.l, id: w.f.run, last: max(after, 0), begins: after == Begin, yield: yield}
 }
 
 func (w *Watcher) follow(ctx context.Context, t *tail) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -336,11 +337,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64, stay b
 		return "gap", []byte(`{"after":` + last + `}`)
 	}
 	out.Comment("run " + id)
-	follow := EngineOf(r.Context()).Events
-	if stay {
-		follow = EngineOf(r.Context()).Stay
-	}
-	for ev, err := range follow(out.Context(), id, after) {
+	for ev, err := range followed(out.Context(), EngineOf(r.Context()), id, after, stay) {
 		if err != nil {
 			if a.closing.Err() != nil && !errors.Is(err, run.ErrShutdown) {
 				err = run.ErrShutdown
@@ -354,6 +351,14 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64, stay b
 	}
 	out.SendJSON("", "end", struct{}{})
 	return nil
+}
+
+// followed are the events of a run, until it is over or beyond that.
+func followed(ctx context.Context, e Engine, id string, after int64, stay bool) iter.Seq2[event.Event, error] {
+	if stay {
+		return e.Stay(ctx, id, after)
+	}
+	return e.Events(ctx, id, after)
 }
 
 // standing returns the whole id of the run that a request names, and whether it is

@@ -227,22 +227,33 @@ func (v view) Stay(ctx context.Context, id string, after int64) iter.Seq2[event.
 	return v.follow(ctx, id, after, v.Engine.Stay)
 }
 
-// follow follows a run of the caller's until the server stops.
+// follow follows a run of the caller's until the server stops. Thousands wait in it,
+// each on a stack that is small as long as little lies on it.
 func (v view) follow(ctx context.Context, id string, after int64, how func(context.Context, string, int64) iter.Seq2[event.Event, error]) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		whole, err := v.ownID(ctx, id)
-		if err != nil {
-			yield(event.Event{}, err)
-			return
+		events, end := v.begin(ctx, id, after, how)
+		defer end()
+		events(stopping(v.closing, yield))
+	}
+}
+
+// begin is what follow follows, or why it can't, and what ends it.
+func (v *view) begin(ctx context.Context, id string, after int64, how func(context.Context, string, int64) iter.Seq2[event.Event, error]) (iter.Seq2[event.Event, error], context.CancelFunc) {
+	whole, err := v.ownID(ctx, id)
+	if err != nil {
+		return func(yield func(event.Event, error) bool) { yield(event.Event{}, err) }, func() {}
+	}
+	ctx, end := withEnd(ctx, v.closing)
+	return how(ctx, whole, after), end
+}
+
+// stopping yields that the server stops in place of whatever error comes of that.
+func stopping(closing context.Context, yield func(event.Event, error) bool) func(event.Event, error) bool {
+	return func(ev event.Event, err error) bool {
+		if err != nil && closing.Err() != nil {
+			err = errStopping
 		}
-		ctx, cancel := withEnd(ctx, v.closing)
-		defer cancel()
-		how(ctx, whole, after)(func(ev event.Event, err error) bool {
-			if err != nil && v.closing.Err() != nil {
-				err = errStopping
-			}
-			return yield(ev, err)
-		})
+		return yield(ev, err)
 	}
 }
 
