@@ -34,13 +34,8 @@ type Finding struct {
 // In is a finding whose detail and hint are in a language: why a call to somebody
 // else failed is found out in English.
 func (f Finding) In(to lang.Code) Finding {
-	f.Detail, f.Hint = retold(to, f.Detail), retold(to, f.Hint)
+	f.Detail, f.Hint = lang.Retold(to, f.Detail), lang.Retold(to, f.Hint)
 	return f
-}
-
-func retold(to lang.Code, text string) string {
-	said, _ := lang.Retell(to, text)
-	return said
 }
 
 // Checkup says how an engine is to be checked.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dossier/internal/base/fonts"
+	"dossier/lang"
 	"dossier/reader/chromium"
 )
 
@@ -51,7 +52,7 @@ func (m machine) fonts(how Checkup) []Finding {
 	var out []Finding
 	for _, script := range slices.Sorted(maps.Keys(samples)) {
 		f, ok := have.Fonts[script]
-		finding := Finding{What: how.say("font", "name", retold(how.Lang, script)), OK: ok, Detail: f.Path, Optional: true}
+		finding := Finding{What: how.say("font", "name", lang.Retold(how.Lang, script)), OK: ok, Detail: f.Path, Optional: true}
 		if !ok {
 			finding.Unset = true
 			finding.Detail, finding.Hint = how.say("font.none"), how.say("font.hint")

@@ -24,6 +24,12 @@ func Retell(to Code, english string) (string, bool) {
 	return phrases().retell(to, english, 0)
 }
 
+// Retold is what Retell returns: a text that is not in the book stays as it is.
+func Retold(to Code, english string) string {
+	said, _ := Retell(to, english)
+	return said
+}
+
 // A phrase is something that the program says, and how to say it otherwise.
 type phrase struct {
 	english string

@@ -34,12 +34,6 @@ func tongue(r *http.Request) lang.Code {
 	return lang.English
 }
 
-// retold is a text in a language; one that is not in the book of phrases stays.
-func retold(to lang.Code, text string) string {
-	said, _ := lang.Retell(to, text)
-	return said
-}
-
 // explained is what an error with a code says, and what to do, as sentences in a
 // language. Words that are not in the book stand behind what the code means.
 func explained(to lang.Code, code, message, hint string) (string, string) {
@@ -52,7 +46,7 @@ func explained(to lang.Code, code, message, hint string) (string, string) {
 			said = message
 		}
 	}
-	return capital(said), capital(retold(to, hint))
+	return capital(said), capital(lang.Retold(to, hint))
 }
 
 // capital begins a sentence in Russian with a capital letter; names stay as they are.
@@ -100,10 +94,10 @@ func agentsFor(r *http.Request, list []dossier.AgentEntry) []dossier.AgentEntry 
 	list = slices.Clone(list)
 	for i := range list {
 		a := &list[i]
-		a.Description, a.Trouble = retold(to, a.Description), capital(retold(to, a.Trouble))
+		a.Description, a.Trouble = lang.Retold(to, a.Description), capital(lang.Retold(to, a.Trouble))
 		a.Capabilities = slices.Clone(a.Capabilities) // they are the definition's
 		for j := range a.Capabilities {
-			a.Capabilities[j] = retold(to, a.Capabilities[j])
+			a.Capabilities[j] = lang.Retold(to, a.Capabilities[j])
 		}
 	}
 	return nonNil(list)
@@ -119,11 +113,11 @@ func toolsFor(r *http.Request, list dossier.ToolList) dossier.ToolList {
 	list.Tools, list.Trouble = slices.Clone(list.Tools), slices.Clone(list.Trouble)
 	for i := range list.Tools {
 		t := &list.Tools[i]
-		t.Description, t.Error, t.Schema = retold(to, t.Description), capital(retold(to, t.Error)), schemaIn(to, t.Schema)
+		t.Description, t.Error, t.Schema = lang.Retold(to, t.Description), capital(lang.Retold(to, t.Error)), schemaIn(to, t.Schema)
 	}
 	for i := range list.Trouble {
 		t := &list.Trouble[i]
-		t.Problem, t.Hint = capital(retold(to, t.Problem)), capital(retold(to, t.Hint))
+		t.Problem, t.Hint = capital(lang.Retold(to, t.Problem)), capital(lang.Retold(to, t.Hint))
 	}
 	return list
 }
@@ -147,7 +141,7 @@ func describeIn(to lang.Code, node any) {
 	case map[string]any:
 		for key, value := range node {
 			if text, ok := value.(string); ok && key == "description" {
-				node[key] = retold(to, text)
+				node[key] = lang.Retold(to, text)
 				continue
 			}
 			describeIn(to, value)
